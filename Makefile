@@ -1,0 +1,33 @@
+# Every target makes its own .venv and installs what it needs; python3 (3.11 or newer) is enough.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint format bench clean
+
+demo: $(READY)  ## a race in virtual time, told step by step
+	$(BIN)/paceline demo
+
+test: $(READY) lint  ## linters, types, import contracts, then every test and doctest
+	$(BIN)/pytest -n auto --dist worksteal
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## the measured figures; see benchmarks/README.md
+	$(BIN)/python -m benchmarks
+
+$(READY): pyproject.toml tools/make_venv.py
+	$(PYTHON) tools/make_venv.py .venv
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv

@@ -1,0 +1,80 @@
+"""Array types, and the checks that turn what a user gave into arrays."""
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from paceline.errors import InvalidInput
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+# Beyond this many pulls of one arm a float64 sum of ones is no longer exact.
+MOST_PULLS = 2**53
+
+
+def finite_floats(values: Any, what: str) -> Floats:
+    """Turn `values` into a one-dimensional float array, refusing NaN, infinity and other shapes."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{what} must be numbers, got {values!r}") from error
+    if array.ndim != 1:
+        raise InvalidInput(f"{what} must be a flat list of numbers, got shape {array.shape}")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        where = int(bad[0])
+        raise InvalidInput(
+            f"{what} must be finite, but number {where} (counting from 0) is {array[where]}: "
+            "remove or repair it"
+        )
+    return array
+
+
+def positive(value: float, what: str) -> float:
+    """Return `value` as a float if it is a finite number above zero; else raise."""
+    number = _number(value, what)
+    if not (math.isfinite(number) and number > 0):
+        raise InvalidInput(f"{what} must be a finite number above 0, got {value!r}")
+    return number
+
+
+def non_negative(value: float, what: str) -> float:
+    """Return `value` as a float if it is finite and at least zero; else raise."""
+    number = _number(value, what)
+    if not (math.isfinite(number) and number >= 0):
+        raise InvalidInput(f"{what} must be a finite number of at least 0, got {value!r}")
+    return number
+
+
+def whole(value: int, what: str, *, least: int = 1) -> int:
+    """Return `value` as an int if it is a whole number of at least `least`; else raise."""
+    number = _number(value, what)
+    if not (math.isfinite(number) and number == int(number) and number >= least):
+        raise InvalidInput(f"{what} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def failure_probability(confidence: float) -> float:
+    """Turn a confidence into δ, refusing what lies outside (0, 1).
+
+    >>> round(failure_probability(0.95), 12)
+    0.05
+    """
+    number = _number(confidence, "confidence")
+    if not 0 < number < 1:
+        raise InvalidInput(
+            f"confidence must lie strictly between 0 and 1, got {confidence!r}: "
+            "0.95 means at most 5 % error"
+        )
+    return 1.0 - number
+
+
+def _number(value: Any, what: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{what} must be a number, got {value!r}") from error

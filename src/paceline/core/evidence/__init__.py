@@ -1,0 +1,1 @@
+"""What says that an arm is out: pure functions of a tally."""

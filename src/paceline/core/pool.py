@@ -1,0 +1,126 @@
+"""A pool of whole cores, seen as a scaling: pulls run in waves of so many cores each."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from paceline.core.arrays import Floats, Ints, positive, whole
+from paceline.core.scaling import ROUNDING, Scaling
+from paceline.errors import InvalidInput
+
+Runtime = Callable[[int], float] | Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Wave:
+    """Pulls that start together, each on `cores` cores of its own."""
+
+    pulls: int
+    cores: int
+    seconds: float
+
+
+class CorePool(Scaling):
+    """λ of a pool of whole cores, where one pull on c cores takes `runtime(c)` seconds.
+
+    m pulls run in waves; a wave of w pulls gives each ⌊cores/w⌋ cores, and λ(m) is the least
+    time of any sequence of waves for m pulls. So λ steps up wave by wave, is subadditive but
+    not concave, and past `cores` pulls a bigger round buys no more throughput. `runtime` may be
+    measured seconds, {cores: seconds}: between those counts the smaller one is used.
+
+    >>> pool = CorePool(4, lambda cores: 8 / cores**0.5)
+    >>> [pool.seconds(m) for m in (1, 4, 5, 8)]
+    [4.0, 8.0, 12.0, 16.0]
+    >>> pool.pulls(12.0)
+    5.0
+    >>> pool.waves(5)
+    (Wave(pulls=4, cores=1, seconds=8.0), Wave(pulls=1, cores=4, seconds=4.0))
+    """
+
+    def __init__(self, cores: int, runtime: Runtime) -> None:
+        self.cores = whole(cores, "cores of CorePool")
+        self.runtime_seconds = self._tabulate(runtime)
+        # Waves that give each pull the same cores differ only in being full: keep the full ones.
+        per_pull = np.unique(self.cores // np.arange(1, self.cores + 1))
+        self._widths: Ints = self.cores // per_pull
+        self._wave_seconds: Floats = self.runtime_seconds[per_pull - 1]
+        best = int(np.argmin(self._wave_seconds / self._widths))
+        self._best_width = int(self._widths[best])
+        self._best_seconds = float(self._wave_seconds[best])
+
+    def _tabulate(self, runtime: Runtime) -> Floats:
+        """Seconds of one pull on 1, 2, … cores, never rising: a pull may leave cores idle."""
+        if isinstance(runtime, Mapping):
+            points = {whole(c, "a core count of CorePool"): t for c, t in runtime.items()}
+            if 1 not in points:
+                raise InvalidInput(f"runtime must say how long a pull takes on 1 core: {runtime!r}")
+            times = [points.get(c, math.inf) for c in range(1, self.cores + 1)]
+        else:
+            times = [float(runtime(c)) for c in range(1, self.cores + 1)]
+        for cores, seconds in enumerate(times, start=1):
+            if seconds != math.inf:
+                positive(seconds, f"the runtime on {cores} cores")
+        return np.minimum.accumulate(np.asarray(times, dtype=np.float64))
+
+    @cached_property
+    def _least_seconds(self) -> Floats:
+        """The least seconds of 0, 1, … pulls, up to where only waves of the best kind are added.
+
+        Among as many other waves as the best one is wide, some make up a multiple of its width
+        and can be exchanged for it: cores² pulls suffice. The cap keeps huge pools quick.
+        """
+        most = min(self.cores**2, max(4 * self.cores, 10_000))
+        least = np.zeros(most + 1)
+        for pulls in range(1, most + 1):
+            before = np.maximum(pulls - self._widths, 0)
+            least[pulls] = (least[before] + self._wave_seconds).min()
+        return least
+
+    def _split(self, pulls: Ints) -> tuple[Ints, Ints]:
+        """How many waves of the best kind come first, and how many pulls are left after them."""
+        over = np.maximum(pulls - (self._least_seconds.size - 1), 0)
+        bulk = -(-over // self._best_width)
+        return bulk, pulls - bulk * self._best_width
+
+    def _seconds(self, pulls: Floats) -> Floats:
+        bulk, rest = self._split(np.ceil(pulls * (1 - ROUNDING)).astype(np.int64))
+        return bulk * self._best_seconds + self._least_seconds[rest]
+
+    def _pulls(self, seconds: Floats) -> Floats:
+        slack = seconds * (1 + ROUNDING)
+        over = np.maximum(slack - self._least_seconds[-1], 0.0)
+        bulk = np.ceil(over / self._best_seconds)
+        left = slack - bulk * self._best_seconds
+        rest = np.searchsorted(self._least_seconds, left, side="right") - 1
+        return bulk * self._best_width + np.maximum(rest, 0)
+
+    def waves(self, pulls: int) -> tuple[Wave, ...]:
+        """The waves in which `pulls` pulls take λ(pulls), the widest first."""
+        total = whole(pulls, "pulls", least=0)
+        bulk, rest = (int(part) for part in self._split(np.asarray(total)))
+        widths = [self._best_width] * bulk
+        while rest > 0:
+            before = np.maximum(rest - self._widths, 0)
+            chosen = int(np.argmin(self._least_seconds[before] + self._wave_seconds))
+            widths.append(min(int(self._widths[chosen]), rest))
+            rest = int(before[chosen])
+        return tuple(self._wave(width) for width in sorted(widths, reverse=True))
+
+    def _wave(self, pulls: int) -> Wave:
+        cores = self.cores // pulls
+        seconds = float(self.runtime_seconds[cores - 1])
+        # Cores that do not shorten a pull stay idle.
+        cores = 1 + int(np.argmax(self.runtime_seconds <= seconds))
+        return Wave(pulls, cores, seconds)
+
+    @property
+    def least_seconds_per_pull(self) -> float:
+        """Seconds per pull in the waves of the highest throughput."""
+        return self._best_seconds / self._best_width
+
+    def __repr__(self) -> str:
+        one, all_ = self.runtime_seconds[0], self.runtime_seconds[-1]
+        return f"CorePool({self.cores} cores: a pull takes {one:g} s on 1, {all_:g} s on all)"

@@ -1,0 +1,53 @@
+"""The values that policies, engines and the loop exchange: a round, its results, a verdict."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from paceline.core.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """Pulls decided together: `pulls[i]` of `arms[i]`; no arm stands twice.
+
+    With no `share`, all of them run at once on even shares of the whole pool. With one, each
+    pull gets that share of the pool (one number for all, or one per arm) and starts as soon
+    as so much is free, in the order given: `share=1.0` is one pull after the other.
+    """
+
+    arms: Ints
+    pulls: Ints
+    share: float | Floats | None = None
+
+    @property
+    def total(self) -> int:
+        """How many pulls these are in all."""
+        return int(self.pulls.sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Results:
+    """Finished pulls, as sufficient statistics: of `arms[i]`, how many, their sum and squares."""
+
+    arms: Ints
+    pulls: Ints
+    sums: Floats
+    squares: Floats
+
+
+NO_ARMS: Ints = np.zeros(0, dtype=np.int64)
+NO_RESULTS = Results(NO_ARMS, NO_ARMS, np.zeros(0), np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict:
+    """How a race ended: the best arm or the best few, or those among which it is undecided.
+
+    `confidence` is what is guaranteed about `arms`; None where nothing is.
+    """
+
+    arms: Ints
+    decided: bool
+    confidence: float | None
+    reason: str = field(default="")

@@ -1,0 +1,319 @@
+"""λ, the scaling function: how long m pulls take when they share the pool evenly.
+
+One pull on a share α of the pool takes λ(1/α), so λ(1) is one pull on everything. A policy sees
+nothing of the machine but λ (`seconds`) and its inverse (`pulls`).
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+
+from paceline.core.arrays import Floats, finite_floats, non_negative, positive
+from paceline.errors import InvalidInput
+
+# Relative slack for comparing times that were computed in two ways.
+ROUNDING = 1e-12
+
+# λ⁻¹ soon leaves int64 behind: at m^0.1 twice the time buys 1024 times the pulls.
+MOST_PULLS_AT_ONCE = 2.0**60
+
+
+class Scaling(ABC):
+    """A scaling function and its inverse, for numbers and for arrays.
+
+    A scaling of your own needs only `_seconds`, the time of an array of positive numbers of
+    pulls; the inverse is then found by bisection.
+
+    >>> class Logarithmic(Scaling):
+    ...     def _seconds(self, pulls):
+    ...         return np.log1p(pulls)
+    >>> round(Logarithmic().pulls(1.0), 6)
+    1.718282
+    """
+
+    @abstractmethod
+    def _seconds(self, pulls: Floats) -> Floats:
+        """λ of an array of positive numbers."""
+
+    @overload
+    def seconds(self, pulls: float) -> float: ...
+    @overload
+    def seconds(self, pulls: Floats) -> Floats: ...
+    def seconds(self, pulls: Any) -> Any:
+        """λ: the seconds that `pulls` pulls take, run at once on even shares of the pool."""
+        return self._apply(self._seconds, pulls, "pulls")
+
+    @overload
+    def pulls(self, seconds: float) -> float: ...
+    @overload
+    def pulls(self, seconds: Floats) -> Floats: ...
+    def pulls(self, seconds: Any) -> Any:
+        """λ⁻¹: the largest number of pulls that take at most `seconds`."""
+        return self._apply(self._pulls, seconds, "seconds")
+
+    def whole_pulls(self, seconds: float) -> int:
+        """The largest whole number of pulls that take at most `seconds`, up to rounding.
+
+        In floating point λ⁻¹(λ(n)) is often a hair below n, and its floor one pull short.
+
+        >>> scaling = PowerLaw(0.25)
+        >>> int(scaling.pulls(scaling.seconds(9))), scaling.whole_pulls(scaling.seconds(9))
+        (8, 9)
+        """
+        count = int(min(self.pulls(seconds), MOST_PULLS_AT_ONCE))
+        return count + 1 if self.seconds(count + 1.0) <= seconds * (1 + ROUNDING) else count
+
+    @property
+    def least_seconds_per_pull(self) -> float:
+        """The limit of λ(m)/m: what a pull costs at the highest throughput (the paper's α₁)."""
+        # λ(m)/m falls where λ is concave, so a huge m bounds the limit from above.
+        huge = 2.0**60
+        return self.seconds(huge) / huge
+
+    def _pulls(self, seconds: Floats) -> Floats:
+        low = np.zeros_like(seconds)
+        high = np.ones_like(seconds)
+        growing = self._seconds(high) <= seconds
+        while growing.any() and high.max() < 1e300:
+            high[growing] *= 2.0
+            growing = self._seconds(high) <= seconds
+        high[growing] = np.inf  # λ stays below `seconds` for ever
+        for _ in range(120):  # enough to halve any bracket down to the last bit
+            middle = np.where(np.isinf(high), high, 0.5 * (low + high))
+            if np.all((middle == low) | (middle == high)):
+                break
+            fits = self._seconds(np.where(np.isinf(middle), 1.0, middle)) <= seconds
+            low = np.where(fits, middle, low)
+            high = np.where(fits, high, middle)
+        return np.where(np.isinf(high), high, low)
+
+    @staticmethod
+    def _apply(function: Any, values: Any, what: str) -> Any:
+        array = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        if not np.all(array >= 0):  # also catches NaN
+            raise InvalidInput(f"{what} must be at least 0, got {values!r}")
+        result = np.zeros_like(array)
+        some = array > 0
+        if some.any():
+            result[some] = function(array[some])
+        return float(result[0]) if np.ndim(values) == 0 else result
+
+    def __add__(self, other: "Scaling") -> "Scaling":
+        """Serial phases that scale differently add up: λ(m) = β₁ m + β₂ λ'(m) is built so."""
+        return Sum((self, other))
+
+    def __rmul__(self, factor: float) -> "Scaling":
+        return Sum((self,), (positive(factor, "the factor of a scaling"),))
+
+
+@dataclass(frozen=True)
+class PowerLaw(Scaling):
+    """λ(m) = unit_seconds · m^q, with 0 < q ≤ 1. Scaling is perfect at q = 1 and poor near 0.
+
+    >>> PowerLaw(0.5).seconds(64), PowerLaw(0.25).pulls(2.0)
+    (8.0, 16.0)
+    """
+
+    q: float
+    unit_seconds: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < positive(self.q, "q of PowerLaw") <= 1:
+            raise InvalidInput(
+                f"q of PowerLaw must lie in (0, 1], got {self.q!r}: above 1 a share of the pool "
+                "would be worth more than its size; below 0 λ falls"
+            )
+        positive(self.unit_seconds, "unit_seconds")
+
+    def _seconds(self, pulls: Floats) -> Floats:
+        return self.unit_seconds * pulls**self.q
+
+    def _pulls(self, seconds: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            return (seconds / self.unit_seconds) ** (1.0 / self.q)
+
+    @property
+    def least_seconds_per_pull(self) -> float:
+        """Zero unless q = 1: a power law has no least work, and the lower bound's c_λ is 0."""
+        return self.unit_seconds if self.q == 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Amdahl(Scaling):
+    """λ(m) = unit_seconds · (serial · m^serial_exponent + (1 − serial) · m).
+
+    `serial` is the share of a pull's time, on the whole pool, that more resource cannot shorten.
+    `serial_exponent=0.5` is the variant of Hill and Marty for chips that lend all their resource
+    to the serial part, which then speeds up by its square root.
+
+    >>> Amdahl(0.1).seconds(10)
+    9.1
+    >>> Amdahl(0.1, serial_exponent=0.5).seconds(9)
+    8.4
+    """
+
+    serial: float
+    serial_exponent: float = 0.0
+    unit_seconds: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= non_negative(self.serial, "serial of Amdahl") < 1:
+            raise InvalidInput(
+                f"serial of Amdahl must lie in [0, 1), got {self.serial!r}: it is the share of a "
+                "pull's time that more resource cannot shorten"
+            )
+        if not 0 <= non_negative(self.serial_exponent, "serial_exponent") < 1:
+            raise InvalidInput(f"serial_exponent must lie in [0, 1), got {self.serial_exponent!r}")
+        positive(self.unit_seconds, "unit_seconds")
+
+    def _seconds(self, pulls: Floats) -> Floats:
+        serial_part = self.serial * pulls**self.serial_exponent
+        return self.unit_seconds * (serial_part + (1 - self.serial) * pulls)
+
+    def _pulls(self, seconds: Floats) -> Floats:
+        if self.serial_exponent > 0:
+            return super()._pulls(seconds)
+        parallel = seconds / self.unit_seconds - self.serial
+        return np.maximum(parallel, 0.0) / (1 - self.serial)
+
+    @property
+    def least_seconds_per_pull(self) -> float:
+        """The parallel part: the serial one is shared by ever more pulls."""
+        return self.unit_seconds * (1 - self.serial)
+
+
+@dataclass(frozen=True)
+class Ernest(Scaling):
+    """Ernest's model of a run on c cores: τ(c) = fixed + parallel/c + log·ln c + linear·c seconds.
+
+    A pull never uses more cores than help it, so λ never falls. Shares below one core are taken
+    as time slices of one: λ(m) = τ(1)·m/cores for m > cores. The last two terms make λ convex
+    between, so the paper's third assumption fails; it stays subadditive, which the policies need.
+
+    >>> model = Ernest(fixed=1.0, parallel=8.0, linear=0.5, cores=16)
+    >>> model.seconds(1), model.seconds(4), model.seconds(16), model.seconds(32)
+    (5.0, 5.0, 9.5, 19.0)
+    """
+
+    fixed: float
+    parallel: float
+    log: float = 0.0
+    linear: float = 0.0
+    cores: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("fixed", "parallel", "log", "linear"):
+            non_negative(getattr(self, name), f"{name} of Ernest")
+        if positive(self.cores, "cores of Ernest") < 1:
+            raise InvalidInput(f"cores of Ernest must be at least 1, got {self.cores!r}")
+        positive(self.runtime(1.0), "fixed + parallel + linear of Ernest")
+
+    def runtime(self, cores: Any) -> Any:
+        """τ: the seconds of one pull on `cores` cores, or on fewer if more would slow it down."""
+        used = np.clip(cores, 1.0, self.fastest_cores)
+        return self.fixed + self.parallel / used + self.log * np.log(used) + self.linear * used
+
+    @cached_property
+    def fastest_cores(self) -> float:
+        """The number of cores at which τ is least: the root of its derivative in 1/c."""
+        if self.linear > 0:
+            # linear·c² + log·c − parallel = 0
+            root = np.sqrt(self.log**2 + 4 * self.linear * self.parallel)
+            return max(1.0, float(root - self.log) / (2 * self.linear))
+        return max(1.0, self.parallel / self.log) if self.log > 0 else float("inf")
+
+    def _seconds(self, pulls: Floats) -> Floats:
+        slices = np.maximum(pulls / self.cores, 1.0)
+        return np.asarray(self.runtime(self.cores / pulls) * slices, dtype=np.float64)
+
+    @property
+    def least_seconds_per_pull(self) -> float:
+        """One core's time, spread over all cores."""
+        return float(self.runtime(1.0)) / self.cores
+
+
+class Measured(Scaling):
+    """λ through measured points: the seconds that rounds of so many pulls took.
+
+    The least-squares fit, in relative error, among functions that start at 0, rise and are
+    concave; it passes through points that already are so. Beyond the last point λ goes on
+    with the slope it had there.
+
+    >>> scaling = Measured(pulls=[1, 2, 4], seconds=[1.0, 1.5, 2.0])
+    >>> scaling.seconds(2), scaling.seconds(3), scaling.pulls(2.5)
+    (1.5, 1.75, 6.0)
+    """
+
+    def __init__(self, pulls: Any, seconds: Any) -> None:
+        knots = finite_floats(pulls, "pulls of Measured")
+        times = finite_floats(seconds, "seconds of Measured")
+        if knots.size != times.size or knots.size == 0:
+            raise InvalidInput(
+                f"Measured needs as many pulls as seconds, and at least one: "
+                f"got {knots.size} and {times.size}"
+            )
+        if knots.min() <= 0 or times.min() <= 0:
+            raise InvalidInput("pulls and seconds of Measured must be above 0")
+        self.knots = np.unique(knots)
+        weights = self._fit(knots, times)
+        # Σ w_j min(m, m_j) with w ≥ 0: every rising concave function with knots m_j is one.
+        self.values: Floats = np.minimum(self.knots[:, None], self.knots) @ weights
+        self.last_slope = float(weights[-1])
+        if self.last_slope <= 1e-9 * self.values[-1] / self.knots[-1]:
+            raise InvalidInput(
+                f"the measured seconds do not rise towards the last point "
+                f"(seconds {times.tolist()} for pulls {knots.tolist()}), but λ must rise without "
+                "bound: repeat the measurements, or add one with more pulls at once"
+            )
+
+    def _fit(self, pulls: Floats, seconds: Floats) -> Floats:
+        from scipy.optimize import nnls  # here, because it doubles the time to import paceline
+
+        design = np.minimum(pulls[:, None], self.knots) / seconds[:, None]
+        weights, _ = nnls(design, np.ones_like(seconds))
+        return np.asarray(weights, dtype=np.float64)
+
+    def _seconds(self, pulls: Floats) -> Floats:
+        inside = np.interp(pulls, np.r_[0.0, self.knots], np.r_[0.0, self.values])
+        return inside + self.last_slope * np.maximum(pulls - self.knots[-1], 0.0)
+
+    def _pulls(self, seconds: Floats) -> Floats:
+        inside = np.interp(seconds, np.r_[0.0, self.values], np.r_[0.0, self.knots])
+        return inside + np.maximum(seconds - self.values[-1], 0.0) / self.last_slope
+
+    @property
+    def least_seconds_per_pull(self) -> float:
+        """The last slope."""
+        return self.last_slope
+
+    def __repr__(self) -> str:
+        return f"Measured(pulls={self.knots.tolist()}, seconds={self.values.round(6).tolist()})"
+
+
+@dataclass(frozen=True)
+class Sum(Scaling):
+    """A sum of scalings with positive factors, made by `2.0 * a + b`; concave if its parts are.
+
+    >>> (0.25 * PowerLaw(1.0) + PowerLaw(0.5)).seconds(16)
+    8.0
+    """
+
+    parts: tuple[Scaling, ...]
+    factors: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.factors:
+            object.__setattr__(self, "factors", (1.0,) * len(self.parts))
+
+    def _seconds(self, pulls: Floats) -> Floats:
+        times = (f * part._seconds(pulls) for f, part in zip(self.factors, self.parts, strict=True))
+        return np.asarray(sum(times), dtype=np.float64)
+
+    @property
+    def least_seconds_per_pull(self) -> float:
+        """The sum of the parts'."""
+        pairs = zip(self.factors, self.parts, strict=True)
+        return sum(f * part.least_seconds_per_pull for f, part in pairs)

@@ -1,0 +1,1 @@
+"""What runs pulls and says when they finish. Only an engine knows the time."""

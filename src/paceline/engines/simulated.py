@@ -1,0 +1,244 @@
+"""Virtual time: an event queue over shares of the pool.
+
+A round without shares is one event, its rewards drawn as sufficient statistics, so a round of a
+million arms or of a billion pulls costs a few array operations. Pulls with shares start when so
+much of the pool is free and end at their own times.
+"""
+
+import heapq
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from paceline.core.arrays import Ints
+from paceline.core.problem import Problem
+from paceline.core.rounds import NO_RESULTS, Results, Round
+from paceline.core.scaling import Scaling
+from paceline.errors import InvalidInput
+
+# Shares and times are sums of floats: 3 · (1/3) must fit into the whole, 3 stages of T/3 into T.
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Span:
+    """For drawing: `pulls` pulls of `arm`, each on `share` of the pool, from `start` to `end`."""
+
+    arm: int
+    pulls: int
+    share: float
+    start: float
+    end: float
+
+
+class _Batch(NamedTuple):
+    """Pulls that started together on equal shares, and so end together."""
+
+    end: float
+    number: int  # batches that end at the same time come back in the order they started
+    start: float
+    share: float
+    arms: Ints
+    pulls: Ints
+    first: Ints
+
+
+class SimulatedEngine:
+    """Runs pulls of a problem in virtual time; `spans`, if given, records what ran when.
+
+    >>> from paceline.core.problem import Bernoulli
+    >>> from paceline.core.scaling import PowerLaw
+    >>> engine = SimulatedEngine(Bernoulli([0.0, 1.0]), PowerLaw(0.5), np.random.default_rng(0))
+    >>> engine.pursue(Round(np.array([0, 1]), np.array([8, 8])))
+    >>> engine.wait(until=math.inf).sums, engine.now()
+    (array([0., 8.]), 4.0)
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        scaling: Scaling,
+        rng: np.random.Generator,
+        spans: list[Span] | None = None,
+    ) -> None:
+        self._problem = problem
+        self._scaling = scaling
+        self._rng = rng
+        self._spans = spans
+        self._now = 0.0
+        self._free = 1.0
+        self._running: list[_Batch] = []
+        self._queue: deque[Round] = deque()
+        self._started: Ints = np.zeros(problem.arms, dtype=np.int64)
+        self._under_way: Ints = np.zeros(problem.arms, dtype=np.int64)
+        self._batches = 0
+        self._known_seconds: dict[float, float] = {}
+
+    def now(self) -> float:
+        """The virtual seconds since the race began."""
+        return self._now
+
+    def pursue(self, wanted: Round) -> None:
+        """Have exactly these pulls queued or running."""
+        if self._running or self._queue:
+            wanted = self._reconcile(wanted)
+        if wanted.arms.size:
+            self._under_way[wanted.arms] += wanted.pulls
+            self._queue.append(wanted)
+            self._fill()
+
+    def wait(self, until: float) -> Results:
+        """Move to the next completion, or to `until` if that is earlier."""
+        if not self._running or self._running[0].end > until * (1 + _SLACK):
+            self._now = max(self._now, until) if math.isfinite(until) else self._now
+            return NO_RESULTS
+        self._now = self._running[0].end
+        finished = [heapq.heappop(self._running)]
+        while self._running and self._running[0].end == self._now:
+            finished.append(heapq.heappop(self._running))
+        results = _merge([self._finish(batch) for batch in finished])
+        self._fill()
+        return results
+
+    def _finish(self, batch: _Batch) -> Results:
+        self._release(batch)
+        sums, squares = self._problem.draw(batch.arms, batch.pulls, batch.first, self._rng)
+        return Results(batch.arms, batch.pulls, sums, squares)
+
+    def _release(self, batch: _Batch) -> None:
+        self._free += batch.share * int(batch.pulls.sum())
+        if not self._running:
+            self._free = 1.0  # forget the rounding
+        self._under_way[batch.arms] -= batch.pulls
+        if self._spans is not None:
+            each = zip(batch.arms.tolist(), batch.pulls.tolist(), strict=True)
+            self._spans.extend(
+                Span(arm, pulls, batch.share, batch.start, self._now) for arm, pulls in each
+            )
+
+    # Starting.
+
+    def _fill(self) -> None:
+        """Start queued pulls, in order, as far as the pool is free."""
+        while self._queue:
+            head = self._queue[0]
+            if head.share is None:
+                if self._running:  # an even split is of the whole pool
+                    return
+                self._queue.popleft()
+                self._start(head.arms, head.pulls, 1.0 / head.total)
+            elif not self._start_some(head):
+                return
+
+    def _start_some(self, head: Round) -> bool:
+        """Start the first pulls of a queued round with shares that fit; False if none does."""
+        shares = np.broadcast_to(np.asarray(head.share, dtype=np.float64), head.arms.shape)
+        share = float(shares[0])
+        if not 0 < share <= 1:
+            raise InvalidInput(f"a pull's share of the pool must lie in (0, 1], got {share!r}")
+        room = int(self._free / share * (1 + _SLACK) + _SLACK)
+        if room == 0:
+            return False
+        # All of the first arms that ask for the same share, as far as there is room.
+        alike = int(np.argmax(shares != share)) or shares.size
+        before = np.cumsum(head.pulls[:alike]) - head.pulls[:alike]
+        taken = np.clip(room - before, 0, head.pulls[:alike])
+        some = taken > 0
+        self._start(head.arms[:alike][some], taken[some], share)
+        left = head.pulls.copy()
+        left[:alike] -= taken
+        self._queue.popleft()
+        keep = left > 0
+        if keep.any():
+            self._queue.appendleft(Round(head.arms[keep], left[keep], shares[keep]))
+        return True
+
+    def _start(self, arms: Ints, pulls: Ints, share: float) -> None:
+        together = 1.0 / share
+        seconds = self._known_seconds.get(together)
+        if seconds is None:
+            seconds = self._scaling.seconds(
+                round(together) if share_is_even(together) else together
+            )
+            self._known_seconds[together] = seconds
+        self._free = max(0.0, self._free - share * int(pulls.sum()))
+        batch = _Batch(
+            self._now + seconds,
+            self._batches,
+            self._now,
+            share,
+            arms,
+            pulls,
+            self._started[arms],
+        )
+        self._batches += 1
+        self._started[arms] += pulls
+        heapq.heappush(self._running, batch)
+
+    # Changing one's mind.
+
+    def _reconcile(self, wanted: Round) -> Round:
+        """Cancel what is no longer wanted; return what is wanted and not yet under way."""
+        missing = wanted.pulls - self._under_way[wanted.arms]
+        surplus = self._under_way.copy()
+        surplus[wanted.arms] = np.maximum(-missing, 0)
+        if surplus.any():
+            self._cancel(surplus)
+        keep = missing > 0
+        share = wanted.share[keep] if isinstance(wanted.share, np.ndarray) else wanted.share
+        return Round(wanted.arms[keep], missing[keep], share)
+
+    def _cancel(self, surplus: Ints) -> None:
+        """Drop `surplus[i]` pulls of arm i, the last queued or started first."""
+        queue = deque[Round]()
+        for waiting in reversed(self._queue):
+            gone = np.minimum(surplus[waiting.arms], waiting.pulls)
+            surplus[waiting.arms] -= gone
+            self._under_way[waiting.arms] -= gone
+            keep = waiting.pulls > gone
+            share = waiting.share[keep] if isinstance(waiting.share, np.ndarray) else waiting.share
+            if keep.any():
+                queue.appendleft(Round(waiting.arms[keep], (waiting.pulls - gone)[keep], share))
+        self._queue = queue
+        running, self._running = sorted(self._running, key=lambda b: -b.number), []
+        for batch in running:
+            gone = np.minimum(surplus[batch.arms], batch.pulls)
+            surplus[batch.arms] -= gone
+            keep = batch.pulls > gone
+            if keep.any():
+                left = (batch.pulls - gone)[keep]
+                kept = batch._replace(arms=batch.arms[keep], pulls=left, first=batch.first[keep])
+                heapq.heappush(self._running, kept)
+            some = gone > 0
+            if some.any():
+                self._release(batch._replace(arms=batch.arms[some], pulls=gone[some]))
+                # The numbers of cancelled pulls are free again.
+                self._started[batch.arms[some]] -= gone[some]
+        if not self._running:
+            self._free = 1.0
+        self._fill()
+
+
+def share_is_even(together: float) -> bool:
+    """Whether 1/share is a whole number but for rounding: λ must be asked for exactly that."""
+    return abs(together - round(together)) <= _SLACK * together
+
+
+def _merge(parts: list[Results]) -> Results:
+    """Results of batches that ended together, each arm once."""
+    if len(parts) == 1:
+        return parts[0]
+    arms, where = np.unique(np.concatenate([part.arms for part in parts]), return_inverse=True)
+
+    def total(values: list[np.ndarray]) -> np.ndarray:
+        return np.bincount(where, weights=np.concatenate(values), minlength=arms.size)
+
+    return Results(
+        arms,
+        total([part.pulls for part in parts]).astype(np.int64),
+        total([part.sums for part in parts]),
+        total([part.squares for part in parts]),
+    )

@@ -1,0 +1,41 @@
+"""A map over worker processes, for work that splits into independent pieces."""
+
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+def usable_cores() -> int:
+    """The cores this process may run on, which may be fewer than the machine has."""
+    return len(os.sched_getaffinity(0))
+
+
+def picklable(*values: Any) -> bool:
+    """Whether all of `values` can be sent to another process."""
+    from loky import cloudpickle  # heavy, and needed only where work is spread
+
+    try:
+        cloudpickle.dumps(values)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def spread(
+    function: Callable[[Item], Value], items: Iterable[Item], processes: int
+) -> Iterator[Value]:
+    """Yield `function(item)` in order; with several processes, computed side by side.
+
+    loky's workers do not run the caller's script again, so a script needs no main guard, and it
+    sends functions that the script defines by value.
+    """
+    if processes <= 1:
+        yield from map(function, items)
+        return
+    from loky import get_reusable_executor
+
+    yield from get_reusable_executor(max_workers=processes).map(function, items)

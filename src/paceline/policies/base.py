@@ -1,0 +1,171 @@
+"""What a policy is: parameters that start a pacer, which is asked for rounds and told results.
+
+The laws, which `tests/policies/contract.py` holds every policy to: a pacer is a function of its
+task and of what it was told; `ask()` changes nothing and asks only for what is still missing;
+once there is a verdict, nothing is asked.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from paceline.core.arrays import Ints, failure_probability, non_negative, positive, whole
+from paceline.core.rounds import NO_ARMS, Results, Round, Verdict
+from paceline.core.scaling import Scaling
+from paceline.core.tally import Tally
+from paceline.errors import InvalidInput
+
+Goal = Literal["confidence", "deadline"]
+NOTHING = Round(NO_ARMS, NO_ARMS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What a policy is told before a race: how many arms, how they scale, when to stop.
+
+    `sigma` is the sub-Gaussian scale of the rewards; `seed` feeds the policy's own choices, such
+    as breaking ties.
+    """
+
+    arms: int
+    scaling: Scaling
+    confidence: float | None = None
+    deadline: float | None = None
+    top: int = 1
+    tolerance: float = 0.0
+    sigma: float = 0.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        whole(self.arms, "the number of arms", least=2)
+        whole(self.top, "top")
+        if self.top >= self.arms:
+            raise InvalidInput(
+                f"top={self.top} of {self.arms} arms leaves nothing to find: "
+                f"it must be below {self.arms}"
+            )
+        non_negative(self.tolerance, "tolerance")
+        positive(self.sigma, "sigma")
+        if self.confidence is None and self.deadline is None:
+            raise InvalidInput("say when to stop: give a confidence, a deadline, or both")
+        if self.confidence is not None:
+            failure_probability(self.confidence)
+        if self.deadline is not None:
+            positive(self.deadline, "deadline")
+            one = self.scaling.seconds(1.0)
+            if self.deadline < one:
+                raise InvalidInput(
+                    f"deadline {self.deadline:g} s is shorter than one pull on the whole pool "
+                    f"({one:g} s): raise the deadline"
+                )
+
+    @property
+    def delta(self) -> float:
+        """δ, the probability of error that is allowed."""
+        if self.confidence is None:
+            raise InvalidInput("this needs a confidence: give confidence=0.95, say")
+        return failure_probability(self.confidence)
+
+
+class Policy(ABC):
+    """Parameters of a policy: a frozen dataclass, good for any number of races."""
+
+    name: ClassVar[str]
+    goal: ClassVar[Goal | None]  # None: either will do
+    finds_top: ClassVar[bool] = False
+    takes_tolerance: ClassVar[bool] = False
+
+    def start(self, task: Task) -> "Pacer":
+        """Begin a race: return a pacer that knows the task and no results yet."""
+        if self.goal == "confidence" and task.confidence is None:
+            raise InvalidInput(f"{self.name} runs until it is sure: give confidence=0.95, say")
+        if self.goal == "deadline" and task.deadline is None:
+            raise InvalidInput(f"{self.name} plans for a deadline: give deadline= in seconds")
+        if task.top > 1 and not self.finds_top:
+            raise InvalidInput(f"{self.name} finds one arm, not the top {task.top}: try apr")
+        if task.tolerance > 0 and not self.takes_tolerance:
+            raise InvalidInput(f"{self.name} takes no tolerance: try apr")
+        return self._pacer(task)
+
+    @abstractmethod
+    def _pacer(self, task: Task) -> "Pacer":
+        """Make the pacer of this policy for a task that was found fit for it."""
+
+
+class Pacer(ABC):
+    """A policy at work on one race. A subclass says how it opens and what it decides after a round.
+
+    Attributes: `task`; `tally`, all results so far; `alive`, the arms still in the race; `rounds`,
+    how many were decided; `rng`, for the policy's own choices, used in `decide` only so that a
+    replay repeats them.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.tally = Tally.empty(task.arms)
+        self.alive: Ints = np.arange(task.arms)
+        self.rng = np.random.default_rng(task.seed)
+        self.verdict: Verdict | None = None
+        self.rounds = 0
+        self._missing = NOTHING
+        self._adopt(self.opening())
+
+    @abstractmethod
+    def opening(self) -> Round | Verdict:
+        """The first round."""
+
+    @abstractmethod
+    def decide(self) -> Round | Verdict:
+        """The next round, now that the last one is complete; or the verdict."""
+
+    def ask(self) -> Round:
+        """The pulls that are decided and whose results are not yet in."""
+        return self._missing
+
+    def tell(self, results: Results) -> None:
+        """Take in results; when none of the round's are missing, decide what comes next."""
+        if self.verdict is not None:  # late results are recorded by the journal, not judged
+            return
+        self.tally.add(results)
+        missing = self._missing
+        if results.arms is not missing.arms or results.pulls is not missing.pulls:
+            missing = _without(missing, results)
+            self._missing = missing
+            if missing.arms.size:
+                return
+        self._adopt(self.decide())
+
+    def stop(self, reason: str) -> Verdict:
+        """Say how the race stands when it is ended from outside.
+
+        Where a confidence was asked for, it is undecided among the arms alive; otherwise the arm
+        with the best mean is the answer, with nothing guaranteed.
+        """
+        if self.task.confidence is not None:
+            return Verdict(self.alive, decided=False, confidence=None, reason=reason)
+        best = self.ranked(self.alive)[: self.task.top]
+        return Verdict(best, decided=True, confidence=None, reason=reason)
+
+    def ranked(self, arms: Ints) -> Ints:
+        """`arms` by falling mean, ties in random order: index order would favour sorted arms."""
+        return arms[np.lexsort((self.rng.random(arms.size), -self.tally.means(arms)))]
+
+    def _adopt(self, decision: Round | Verdict) -> None:
+        if isinstance(decision, Verdict):
+            self.verdict, self._missing = decision, NOTHING
+        else:
+            self._missing = decision
+            self.rounds += 1
+
+
+def _without(round_: Round, results: Results) -> Round:
+    """What is left of a round after results that need not cover it."""
+    told = dict(zip(results.arms.tolist(), results.pulls.tolist(), strict=True))
+    left = round_.pulls - np.array([told.get(arm, 0) for arm in round_.arms.tolist()])
+    keep = left > 0
+    share = round_.share
+    if isinstance(share, np.ndarray):
+        share = share[keep]
+    return Round(round_.arms[keep], left[keep], share)

@@ -1,0 +1,38 @@
+"""The policies by name: one line each."""
+
+from paceline.errors import InvalidInput, unknown_name
+from paceline.policies.apr import APR
+from paceline.policies.base import Policy
+from paceline.policies.batch_racing import BatchRacing
+from paceline.policies.lil_ucb import LilUCB
+from paceline.policies.sequential_halving import SequentialHalving
+from paceline.policies.ssh import SSH
+from paceline.policies.ucb_e import UCBE
+from paceline.policies.uniform import Uniform
+
+POLICIES: dict[str, type[Policy]] = {
+    "apr": APR,
+    "batch-racing": BatchRacing,
+    "ssh": SSH,
+    "sequential-halving": SequentialHalving,
+    "ucb-e": UCBE,
+    "lil-ucb": LilUCB,
+    "uniform": Uniform,
+}
+
+
+def find_policy(policy: str | Policy | None, *, deadline_only: bool) -> Policy:
+    """Return a policy given as such, by name, or (None) the default for the goal.
+
+    >>> find_policy("apr", deadline_only=False)
+    APR(beta=2.0, deviation=1.0, sigma=None)
+    """
+    if policy is None:
+        return SSH() if deadline_only else APR()
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, str) and policy in POLICIES:
+        return POLICIES[policy]()
+    if isinstance(policy, type) and issubclass(policy, Policy):
+        raise InvalidInput(f"{policy.__name__} is a class: write {policy.__name__}() instead")
+    raise unknown_name("policy", policy, POLICIES)

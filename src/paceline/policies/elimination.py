@@ -1,0 +1,70 @@
+"""Racing by intervals: which arms are in the top k for sure, which are not, which are open.
+
+Shared by the policies that compare simultaneous confidence intervals.
+"""
+
+import numpy as np
+
+from paceline.core.arrays import Bools, Floats, Ints
+from paceline.core.evidence.lil import LilInterval, omega
+from paceline.core.rounds import NO_ARMS, Verdict
+from paceline.core.tally import Tally
+from paceline.policies.base import Task
+
+
+class Elimination:
+    """The arms still open, those accepted, and the rule that moves them.
+
+    An arm is out when its upper bound is at or below the k-th highest lower bound; it is in when
+    its lower bound is above the (k+1)-th highest upper bound. The intervals hold for all arms at
+    all times with probability 1 − δ, and then no decision is wrong.
+    """
+
+    def __init__(self, task: Task, deviation: float, sigma: float | None) -> None:
+        scale = task.sigma if sigma is None else sigma
+        self.task = task
+        self.interval = LilInterval(omega(task.delta, task.arms), scale, deviation)
+        self.alive: Ints = np.arange(task.arms)
+        self.accepted: Ints = NO_ARMS
+        # A narrower interval than the theorem's, or a narrower noise than the task's, has no proof.
+        honest = deviation >= 1 and scale >= task.sigma
+        self.confidence = task.confidence if honest else None
+
+    def update(self, tally: Tally) -> Verdict | None:
+        """Accept and reject by what is known now; the verdict once the top k are found."""
+        low, high = self.interval.bounds(tally, self.alive)
+        wanted = self.task.top - self.accepted.size
+        accept, reject = judge(low, high, wanted, self.task.tolerance)
+        if accept.any():
+            self.accepted = np.r_[self.accepted, self.alive[accept]]
+        self.alive = self.alive[~(accept | reject)]
+        if self.accepted.size < self.task.top:
+            return None
+        best_first = self.accepted[np.argsort(-tally.means(self.accepted), kind="stable")]
+        return Verdict(best_first, decided=True, confidence=self.confidence)
+
+
+def judge(low: Floats, high: Floats, wanted: int, tolerance: float = 0.0) -> tuple[Bools, Bools]:
+    """Say which of the open arms are among the best `wanted`, and which are not.
+
+    With a `tolerance`, an arm is also in when it is at most that much worse than those left out.
+
+    >>> accept, reject = judge(np.array([0.6, 0.3, 0.1]), np.array([0.9, 0.5, 0.2]), wanted=1)
+    >>> accept, reject
+    (array([ True, False, False]), array([False,  True,  True]))
+    """
+    if low.size <= wanted:
+        # As many as are wanted: taken at once. The paper's line 8 would run one more round when
+        # the runner-up's upper bound just meets the winner's lower bound.
+        return np.ones(low.size, dtype=bool), np.zeros(low.size, dtype=bool)
+    lows, highs = np.sort(low), np.sort(high)
+    reject = high <= lows[-wanted]  # Alg. 1, line 9
+    # The best `wanted` of the others: an arm among the highest has one place fewer to fear.
+    rival = np.where(high >= highs[-wanted], highs[-wanted - 1], highs[-wanted])
+    accept = low > rival - tolerance  # Alg. 1, line 8
+    if np.count_nonzero(~reject) <= wanted:
+        return ~reject, reject
+    if np.count_nonzero(accept) > wanted:  # a tolerance may let in too many
+        last_in = np.argsort(-low, kind="stable")[wanted:]
+        accept[last_in] = False
+    return accept, reject & ~accept

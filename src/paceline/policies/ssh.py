@@ -1,0 +1,110 @@
+"""SSH, Staged Sequential Halving: the paper's Algorithm 2, for any number of arms."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from paceline.core.arrays import MOST_PULLS, Floats, Ints, whole
+from paceline.core.rounds import Round, Verdict
+from paceline.errors import InvalidInput, unknown_name
+from paceline.policies.base import Pacer, Policy, Task
+from paceline.theory.deadline import RULES, Rule, stage_count, stages_to_combine
+
+TooShort = Literal["refuse", "subset", "blind"]
+_TOO_SHORT: tuple[TooShort, ...] = ("refuse", "subset", "blind")
+
+
+@dataclass(frozen=True)
+class SSH(Policy):
+    """Equal stages; after each, the best 1 of every 2^k arms stay. `k=None` takes k*.
+
+    `rule` says how k* is chosen (see `theory.stages_to_combine`). A stage ranks arms by its own
+    pulls, as the theorem's proof has it, or with `keep_samples` by all pulls so far.
+    `too_short` says what to do when a stage has not one pull for every arm: `"refuse"` with the
+    shortest deadline that will do; race a random `"subset"`, whose share of the arms then caps
+    the success; or cut `"blind"`, as the paper's pseudocode does.
+
+    >>> from paceline import PowerLaw, simulate
+    >>> result = simulate([0.9, 0.5, 0.4, 0.3], policy=SSH(), scaling=PowerLaw(0.25), deadline=4)
+    >>> result.index, result.pulls, result.rounds
+    (array([0]), array([256]), array([1]))
+    """
+
+    k: int | None = None
+    rule: Rule = "unfloored"
+    keep_samples: bool = False
+    too_short: TooShort = "refuse"
+
+    name = "ssh"
+    goal = "deadline"
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            whole(self.k, "k of ssh")
+        if self.rule not in RULES:
+            raise unknown_name("rule", self.rule, RULES)
+        if self.too_short not in _TOO_SHORT:
+            raise unknown_name("too_short", self.too_short, _TOO_SHORT)
+
+    def _pacer(self, task: Task) -> Pacer:
+        return _SSHPacer(self, task)
+
+
+class _SSHPacer(Pacer):
+    def __init__(self, policy: SSH, task: Task) -> None:
+        self.policy = policy
+        self.stage_arms: Ints = np.arange(task.arms)
+        self.stage_pulls = 0  # of every arm in the stage
+        self.sums_before: Floats | float = 0.0
+        super().__init__(task)
+
+    def opening(self) -> Round | Verdict:
+        assert self.task.deadline is not None
+        if self.policy.too_short == "subset":
+            # Task has seen to it that the deadline allows at least one pull.
+            most = min(self.task.scaling.whole_pulls(self.task.deadline), self.task.arms)
+            self.alive = np.sort(self.rng.permutation(self.alive)[: max(most, 2)])
+        arms = self.alive.size
+        self.combined = self.policy.k or stages_to_combine(
+            arms, self.task.deadline, self.task.scaling, rule=self.policy.rule
+        )
+        stages = stage_count(arms, self.combined)
+        self.most_pulls = self.task.scaling.whole_pulls(self.task.deadline / stages)  # Alg. 2, l. 2
+        if self.most_pulls < arms and self.policy.too_short == "refuse":
+            raise self._deadline_error(arms)
+        return self._stage()
+
+    def _deadline_error(self, arms: int) -> InvalidInput:
+        once = self.task.scaling.seconds(float(arms))
+        stages = stage_count(arms, self.combined)
+        needed = f"{once:g} s" if stages == 1 else f"{stages} stages of {once:g} s each"
+        return InvalidInput(
+            f"deadline {self.task.deadline:g} s is too short to pull each of the {arms} arms once "
+            f"in every stage ({needed}): raise the deadline to at least {stages * once:g} s, "
+            "or race a random subset of the arms (too_short='subset')"
+        )
+
+    def _stage(self) -> Round | Verdict:
+        """The pulls of the next stage; cut blindly while there is none per arm."""
+        while self.alive.size > 1:
+            self.stage_pulls = min(self.most_pulls // self.alive.size, MOST_PULLS)  # Alg. 2, l. 5
+            if self.stage_pulls > 0:
+                self.stage_arms = self.alive
+                self.sums_before = self.tally.sums[self.alive]
+                return Round(self.alive, np.full(self.alive.size, self.stage_pulls, dtype=np.int64))
+            self._cut(np.zeros(self.alive.size))
+        return Verdict(self.alive, decided=True, confidence=None)
+
+    def _cut(self, means: Floats) -> None:
+        """Keep the best 1 of every 2^k arms, ties broken at random (Alg. 2, line 6)."""
+        kept = -(-self.alive.size // 2**self.combined)
+        order = np.lexsort((self.rng.random(means.size), -means))
+        self.alive = np.sort(self.alive[order[:kept]])
+
+    def decide(self) -> Round | Verdict:
+        if self.policy.keep_samples:
+            self._cut(self.tally.means(self.alive))
+        else:
+            self._cut((self.tally.sums[self.alive] - self.sums_before) / self.stage_pulls)
+        return self._stage()

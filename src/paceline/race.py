@@ -1,0 +1,51 @@
+"""The loop: the same in virtual and in real time."""
+
+import math
+from dataclasses import dataclass
+
+from paceline.core.rounds import Verdict
+from paceline.engines.base import Engine
+from paceline.policies.base import Pacer
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a race went: its verdict, and the time, pulls and rounds it took."""
+
+    verdict: Verdict
+    seconds: float
+    pulls: int
+    rounds: int
+
+
+def run(
+    pacer: Pacer,
+    engine: Engine,
+    *,
+    deadline: float = math.inf,
+    max_pulls: float = math.inf,
+    max_rounds: float = math.inf,
+) -> Ending:
+    """Race until the policy has a verdict, the deadline comes, or a cap is reached.
+
+    Pulls unfinished at the deadline do not count. A round that would go past `max_pulls` is not
+    started.
+    """
+    told = 0
+    while (verdict := pacer.verdict) is None:
+        wanted = pacer.ask()
+        if told + wanted.total > max_pulls or pacer.rounds > max_rounds:
+            verdict = pacer.stop(_cap_reached(told, max_pulls, max_rounds))
+            break
+        engine.pursue(wanted)
+        results = engine.wait(deadline)
+        if results.arms.size == 0:
+            verdict = pacer.stop(f"the deadline of {deadline:g} s came")
+            break
+        told += int(results.pulls.sum())
+        pacer.tell(results)
+    return Ending(verdict, engine.now(), told, pacer.rounds)
+
+
+def _cap_reached(pulls: int, max_pulls: float, max_rounds: float) -> str:
+    return f"no verdict after {pulls} pulls: the caps are {max_pulls:g} pulls and {max_rounds:g} rounds"

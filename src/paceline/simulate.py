@@ -1,0 +1,210 @@
+"""Races in virtual time, many times over: `paceline.simulate`."""
+
+import math
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from paceline.core.arrays import Bools, Floats, Ints, positive, whole
+from paceline.core.assumptions import check_assumptions
+from paceline.core.problem import Bernoulli, Normal, Problem
+from paceline.core.scaling import PowerLaw, Scaling
+from paceline.core.seeds import replication_seeds
+from paceline.engines.simulated import SimulatedEngine
+from paceline.errors import InvalidInput, unknown_name
+from paceline.parallel import picklable, spread, usable_cores
+from paceline.policies.base import Policy, Task
+from paceline.policies.catalog import find_policy
+from paceline.race import Ending, run
+
+# A second process pays when the work left is several times what starting it costs.
+_WORTH_SPREADING_SECONDS = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What `simulate` returns: one entry per replication in every array."""
+
+    seconds: Floats
+    pulls: Ints
+    rounds: Ints
+    chosen: Ints  # replications × top; -1 where undecided
+    confidence: float | None  # what is guaranteed of a decided replication
+    problem: Problem
+    tolerance: float
+
+    @property
+    def index(self) -> Ints:
+        """The arm returned, -1 where undecided (with `top`, the best of those returned)."""
+        return self.chosen[:, 0]
+
+    @property
+    def correct(self) -> Bools:
+        """Whether the best arms were returned: none that is worse than they by the tolerance."""
+        means = self._means()
+        worst_allowed = np.sort(means)[-self.chosen.shape[1]] - self.tolerance
+        good = np.where(self.chosen >= 0, means[self.chosen] >= worst_allowed, False)
+        return np.asarray(good.all(axis=1))
+
+    @property
+    def gap(self) -> Floats:
+        """How far the mean of the arm returned is below the best mean; NaN where undecided."""
+        means = self._means()
+        return np.where(self.index >= 0, means.max() - means[self.index], np.nan)
+
+    @property
+    def success(self) -> float:
+        """The share of replications that were correct."""
+        return float(self.correct.mean())
+
+    @property
+    def mean_seconds(self) -> float:
+        """The mean time over the replications."""
+        return float(self.seconds.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of `mean_seconds`; NaN for one replication."""
+        if self.seconds.size < 2:
+            return math.nan
+        return float(self.seconds.std(ddof=1) / math.sqrt(self.seconds.size))
+
+    def _means(self) -> Floats:
+        if self.problem.means is None:
+            raise InvalidInput(
+                "the true means are unknown, so no answer can be judged: give means= to the problem"
+            )
+        return self.problem.means
+
+
+def simulate(
+    means: Any,
+    policy: str | Policy | None = None,
+    scaling: Scaling = PowerLaw(0.5),  # noqa: B008 - frozen
+    *,
+    confidence: float | None = None,
+    deadline: float | None = None,
+    rewards: str = "bernoulli",
+    sigma: float = 1.0,
+    top: int = 1,
+    tolerance: float = 0.0,
+    seed: int = 0,
+    replications: int = 1,
+    max_pulls: float = 1e15,
+    max_rounds: float = 1e6,
+    processes: int | None = None,
+) -> Simulation:
+    """Race arms with known means, or a `Problem`, in virtual time.
+
+    It stops at `confidence` (0.95 if neither that nor a deadline is given), at `deadline`
+    seconds, or, undecided, at a cap on pulls or rounds: tied arms never separate. `policy` is a
+    name or a policy; by default `apr` for a confidence and `ssh` for a deadline. `sigma` is for
+    normal rewards. Replications run on all cores where that pays (`processes` says how many),
+    with the same results.
+
+    >>> import paceline
+    >>> result = paceline.simulate([0.9, 0.6, 0.5], policy="apr", scaling=paceline.PowerLaw(0.5),
+    ...                            confidence=0.9, seed=0, replications=20)
+    >>> result.success, result.index[:5], bool((result.seconds > 0).all())
+    (1.0, array([0, 0, 0, 0, 0]), True)
+    """
+    problem = means if isinstance(means, Problem) else _problem(means, rewards, sigma)
+    if confidence is None and deadline is None:
+        confidence = 0.95
+    chosen_policy = find_policy(policy, deadline_only=confidence is None)
+    _check_scaling(scaling)
+    task = Task(
+        arms=problem.arms,
+        scaling=scaling,
+        confidence=confidence,
+        deadline=deadline,
+        top=top,
+        tolerance=tolerance,
+        sigma=problem.sigma,
+    )
+    chosen_policy.start(task)  # an unfit task is refused here, before anything runs
+    whole(replications, "replications")
+    whole(seed, "seed", least=0)
+    caps = (positive(max_pulls, "max_pulls"), positive(max_rounds, "max_rounds"))
+    one = partial(_replicate, problem, chosen_policy, task, seed, caps)
+    endings = _replicate_all(one, replications, processes)
+    return Simulation(
+        seconds=np.array([ending.seconds for ending in endings]),
+        pulls=np.array([ending.pulls for ending in endings], dtype=np.int64),
+        rounds=np.array([ending.rounds for ending in endings], dtype=np.int64),
+        chosen=np.array([_chosen(ending, top) for ending in endings], dtype=np.int64),
+        confidence=next((e.verdict.confidence for e in endings if e.verdict.decided), None),
+        problem=problem,
+        tolerance=tolerance,
+    )
+
+
+def _problem(means: Any, rewards: str, sigma: float) -> Problem:
+    if rewards == "bernoulli":
+        return Bernoulli(means)
+    if rewards == "normal":
+        return Normal(means, sigma)
+    raise unknown_name("rewards", rewards, ("bernoulli", "normal"))
+
+
+def _check_scaling(scaling: Scaling) -> None:
+    if not isinstance(scaling, Scaling):
+        raise InvalidInput(f"scaling must be a Scaling such as PowerLaw(0.5), got {scaling!r}")
+    found = check_assumptions(scaling)
+    fatal = found.rising or found.unbounded
+    if fatal:
+        raise InvalidInput(
+            f"{fatal}. More pulls must take more time, without bound: repair the scaling {scaling!r}"
+        )
+
+
+def _replicate(
+    problem: Problem,
+    policy: Policy,
+    task: Task,
+    seed: int,
+    caps: tuple[float, float],
+    replication: int,
+) -> Ending:
+    reward_seed, policy_seed = replication_seeds(seed, replication)
+    engine = SimulatedEngine(problem, task.scaling, np.random.default_rng(reward_seed))
+    pacer = policy.start(_seeded(task, policy_seed))
+    deadline = math.inf if task.deadline is None else task.deadline
+    return run(pacer, engine, deadline=deadline, max_pulls=caps[0], max_rounds=caps[1])
+
+
+def _seeded(task: Task, seed: int) -> Task:
+    copy = object.__new__(Task)  # dataclasses.replace would check everything once more
+    copy.__dict__.update(task.__dict__, seed=seed)
+    return copy
+
+
+def _replicate_all(
+    one: "partial[Ending]", replications: int, processes: int | None
+) -> list[Ending]:
+    """All replications: in this process for a while, then spread if there is much left."""
+    if processes is not None:
+        workers = whole(processes, "processes")
+        return list(spread(one, range(replications), min(workers, replications)))
+    endings: list[Ending] = []
+    began = time.perf_counter()
+    while len(endings) < replications:
+        endings.append(one(len(endings)))
+        spent = time.perf_counter() - began
+        left = replications - len(endings)
+        if spent > 0.5 and left > 1 and spent / len(endings) * left > _WORTH_SPREADING_SECONDS:
+            workers = usable_cores()
+            if workers > 1 and picklable(one):
+                rest = range(len(endings), replications)
+                return endings + list(spread(one, rest, workers))
+            began = math.inf  # it will not get any better: do not ask again
+    return endings
+
+
+def _chosen(ending: Ending, top: int) -> list[int]:
+    if not ending.verdict.decided:
+        return [-1] * top
+    return [int(arm) for arm in ending.verdict.arms]

@@ -1,0 +1,127 @@
+"""Bounds for a fixed deadline: the stages of SSH, x(k), k*, H₂ and Theorem 3."""
+
+import math
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from paceline.core.arrays import positive, whole
+from paceline.core.scaling import Scaling
+from paceline.errors import InvalidInput, unknown_name
+from paceline.theory.confidence import checked_gaps
+
+Rule = Literal["unfloored", "bottleneck", "literal"]
+RULES: tuple[Rule, ...] = ("unfloored", "bottleneck", "literal")
+
+
+def stage_count(arms: int, combined: int) -> int:
+    """⌈log_{2^k} n⌉, in whole numbers: how many stages are left when every k halvings are one.
+
+    >>> [stage_count(1024, k) for k in (1, 2, 3, 10)]
+    [10, 5, 4, 1]
+    """
+    halvings = (whole(arms, "arms", least=2) - 1).bit_length()
+    return -(-halvings // whole(combined, "the number of stages to combine"))
+
+
+def stage_unit(arms: int, combined: int, deadline: float, scaling: Scaling) -> float:
+    """x(k) of equation 9, without its floor: the pulls that a stage can spend, normalised.
+
+    >>> from paceline import PowerLaw
+    >>> stage_unit(4, 1, 4.0, PowerLaw(0.25)), stage_unit(4, 2, 4.0, PowerLaw(0.25))
+    (4.0, 21.333333333333332)
+    """
+    stages = stage_count(arms, combined)
+    pulls = scaling.pulls(positive(deadline, "deadline") / stages)
+    return pulls / (2.0 ** (combined * stages) * (2.0**combined - 1))
+
+
+def bottleneck(arms: int, combined: int, deadline: float, scaling: Scaling) -> int:
+    """The least, over the stages, of pulls per arm times the arms that are kept.
+
+    It is what the bound on the error of a chain of cuts depends on; for `arms` no power of 2^k,
+    x(k) misjudges it.
+
+    >>> from paceline import PowerLaw
+    >>> bottleneck(4, 1, 4.0, PowerLaw(0.25)), bottleneck(4, 2, 4.0, PowerLaw(0.25))
+    (8, 64)
+    """
+    stages = stage_count(arms, combined)
+    pulls = scaling.whole_pulls(positive(deadline, "deadline") / stages)
+    sizes = [arms]
+    for _ in range(stages):
+        sizes.append(-(-sizes[-1] // 2**combined))
+    return min((pulls // size) * kept for size, kept in pairwise(sizes))
+
+
+def stages_to_combine(
+    arms: int, deadline: float, scaling: Scaling, *, rule: Rule = "unfloored"
+) -> int:
+    """k*: how many halvings to do at once. It grows as the scaling gets worse.
+
+    `rule="unfloored"` compares x(k) without the floor of equation 9, among the k whose first
+    stage can pull every arm at all; `"bottleneck"` compares what `bottleneck` gives, better when
+    `arms` is no power of 2; `"literal"` is the equation as printed, which falls to k = 1 when
+    every x(k) is below 1. Where no k can pull every arm, a single stage is the least bad.
+
+    >>> from paceline import PowerLaw
+    >>> [stages_to_combine(1024, t, PowerLaw(q)) for q, t in [(0.1, 4), (0.25, 40), (0.5, 500)]]
+    [10, 5, 2]
+    """
+    if rule not in RULES:
+        raise unknown_name("rule", rule, RULES)
+    most = stage_count(arms, 1)
+    candidates = range(1, most + 1)
+    if rule == "literal":
+        scores = [math.floor(stage_unit(arms, k, deadline, scaling)) for k in candidates]
+        return 1 + int(np.argmax(scores))
+    able = [k for k in candidates if bottleneck(arms, k, deadline, scaling) > 0]
+    if not able:
+        return most
+    score = stage_unit if rule == "unfloored" else bottleneck
+    return max(able, key=lambda k: score(arms, k, deadline, scaling))
+
+
+def hardness(gaps: Any) -> float:
+    """H₂ = max over i ≥ 2 of i·Δ_i⁻².
+
+    >>> round(hardness([0.1, 0.1, 0.5]), 6)
+    300.0
+    """
+    deltas = checked_gaps(gaps)
+    return float((np.arange(2, deltas.size + 2) * deltas**-2.0).max())
+
+
+def success_bound(
+    gaps: Any,
+    deadline: float,
+    scaling: Scaling,
+    *,
+    combined: int | None = None,
+    sigma: float | None = None,
+) -> float:
+    """Theorem 3: the least probability with which SSH finds the best arm, or 0 if it says nothing.
+
+    1 − 3⌈log₂ n⌉ exp(−n x(k) / 8H₂), with x(k) floored, as its proof needs. The paper's Hoeffding
+    step is the one for σ² = ½; `sigma` puts in another: rewards in [0, 1] have σ = ½, which
+    doubles the exponent, and the 1-sub-Gaussian rewards of the paper's model halve it.
+
+    >>> from paceline import PowerLaw
+    >>> round(success_bound([0.4, 0.5, 0.6], 4.0, PowerLaw(0.25)), 3)
+    0.0
+    >>> round(success_bound([0.4, 0.5, 0.6], 6.0, PowerLaw(0.25)), 3)
+    0.92
+    """
+    deltas = checked_gaps(gaps)
+    arms = deltas.size + 1
+    if combined is None:
+        combined = stages_to_combine(arms, deadline, scaling)
+    elif whole(combined, "combined") > stage_count(arms, 1):
+        raise InvalidInput(
+            f"{arms} arms need {stage_count(arms, 1)} halvings, so no {combined} can be combined"
+        )
+    units = math.floor(stage_unit(arms, combined, deadline, scaling) * (1 + 1e-12))
+    per_sigma = 1.0 if sigma is None else 1 / (2 * positive(sigma, "sigma") ** 2)
+    exponent = per_sigma * arms * units / (8 * hardness(deltas))
+    return max(0.0, 1 - 3 * stage_count(arms, 1) * math.exp(-exponent))
