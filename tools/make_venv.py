@@ -58,7 +58,7 @@ def fetch_pip_wheel(index: str, folder: Path) -> Path:
     newest = max(
         wheels, key=lambda f: [int(part) for part in f["filename"].split("-")[1].split(".")]
     )
-    target = folder / newest["filename"]
+    target = folder / str(newest["filename"])
     urllib.request.urlretrieve(urllib.parse.urljoin(page, newest["url"]), target)
     return target
 

@@ -14,7 +14,7 @@ from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.ucb_e import UCBE
 from paceline.policies.uniform import Uniform
-from paceline.simulate import Simulation, simulate
+from paceline.simulation import Simulation, simulate
 
 __version__ = "0.1.0"
 

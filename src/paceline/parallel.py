@@ -16,7 +16,7 @@ def usable_cores() -> int:
 
 def picklable(*values: Any) -> bool:
     """Whether all of `values` can be sent to another process."""
-    from loky import cloudpickle  # heavy, and needed only where work is spread
+    import cloudpickle  # what loky sends work with
 
     try:
         cloudpickle.dumps(values)

@@ -48,4 +48,5 @@ def run(
 
 
 def _cap_reached(pulls: int, max_pulls: float, max_rounds: float) -> str:
-    return f"no verdict after {pulls} pulls: the caps are {max_pulls:g} pulls and {max_rounds:g} rounds"
+    caps = f"{max_pulls:g} pulls and {max_rounds:g} rounds"
+    return f"no verdict after {pulls} pulls, and the caps are {caps}"

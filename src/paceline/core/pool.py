@@ -95,7 +95,8 @@ class CorePool(Scaling):
         bulk = np.ceil(over / self._best_seconds)
         left = slack - bulk * self._best_seconds
         rest = np.searchsorted(self._least_seconds, left, side="right") - 1
-        return bulk * self._best_width + np.maximum(rest, 0)
+        pulls: Floats = bulk * self._best_width + np.maximum(rest, 0)
+        return pulls
 
     def waves(self, pulls: int) -> tuple[Wave, ...]:
         """The waves in which `pulls` pulls take λ(pulls), the widest first."""

@@ -171,7 +171,7 @@ class Evaluated(Problem):
         self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Evaluate every pull; nothing is drawn from the generator but the race's seed."""
-        race_seed = int(rng.bit_generator.seed_seq.generate_state(1)[0])  # type: ignore[attr-defined]
+        race_seed = int(rng.bit_generator.seed_seq.generate_state(1)[0])
         sums, squares = np.zeros(arms.size), np.zeros(arms.size)
         for i, arm in enumerate(arms.tolist()):
             for k in range(int(first[i]), int(first[i] + pulls[i])):

@@ -19,11 +19,16 @@ class Round:
     arms: Ints
     pulls: Ints
     share: float | Floats | None = None
+    total: int = field(init=False)  # how many pulls these are in all
 
-    @property
-    def total(self) -> int:
-        """How many pulls these are in all."""
-        return int(self.pulls.sum())
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", int(self.pulls.sum()))
+
+    def keeping(self, pulls: Ints) -> "Round":
+        """The same arms and shares with other numbers of pulls, without those left with none."""
+        some = pulls > 0
+        share = self.share[some] if isinstance(self.share, np.ndarray) else self.share
+        return Round(self.arms[some], pulls[some], share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

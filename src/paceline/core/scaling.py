@@ -277,12 +277,14 @@ class Measured(Scaling):
         return np.asarray(weights, dtype=np.float64)
 
     def _seconds(self, pulls: Floats) -> Floats:
-        inside = np.interp(pulls, np.r_[0.0, self.knots], np.r_[0.0, self.values])
-        return inside + self.last_slope * np.maximum(pulls - self.knots[-1], 0.0)
+        inside: Floats = np.interp(pulls, np.r_[0.0, self.knots], np.r_[0.0, self.values])
+        beyond: Floats = np.maximum(pulls - self.knots[-1], 0.0)
+        return inside + self.last_slope * beyond
 
     def _pulls(self, seconds: Floats) -> Floats:
-        inside = np.interp(seconds, np.r_[0.0, self.values], np.r_[0.0, self.knots])
-        return inside + np.maximum(seconds - self.values[-1], 0.0) / self.last_slope
+        inside: Floats = np.interp(seconds, np.r_[0.0, self.values], np.r_[0.0, self.knots])
+        beyond: Floats = np.maximum(seconds - self.values[-1], 0.0)
+        return inside + beyond / self.last_slope
 
     @property
     def least_seconds_per_pull(self) -> float:

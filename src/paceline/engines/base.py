@@ -19,4 +19,4 @@ class Engine(Protocol):
         """
 
     def wait(self, until: float) -> Results:
-        """Go to the next moment at which pulls finish and return them; nothing if `until` is first."""
+        """Go to the next moment when pulls finish and return them; or to `until`, with nothing."""

@@ -43,6 +43,7 @@ class _Batch(NamedTuple):
     share: float
     arms: Ints
     pulls: Ints
+    total: int
     first: Ints
 
 
@@ -109,7 +110,7 @@ class SimulatedEngine:
         return Results(batch.arms, batch.pulls, sums, squares)
 
     def _release(self, batch: _Batch) -> None:
-        self._free += batch.share * int(batch.pulls.sum())
+        self._free += batch.share * batch.total
         if not self._running:
             self._free = 1.0  # forget the rounding
         self._under_way[batch.arms] -= batch.pulls
@@ -129,34 +130,39 @@ class SimulatedEngine:
                 if self._running:  # an even split is of the whole pool
                     return
                 self._queue.popleft()
-                self._start(head.arms, head.pulls, 1.0 / head.total)
+                self._start(head.arms, head.pulls, head.total, 1.0 / head.total)
             elif not self._start_some(head):
                 return
 
     def _start_some(self, head: Round) -> bool:
         """Start the first pulls of a queued round with shares that fit; False if none does."""
-        shares = np.broadcast_to(np.asarray(head.share, dtype=np.float64), head.arms.shape)
+        shares = np.atleast_1d(np.asarray(head.share, dtype=np.float64))
         share = float(shares[0])
         if not 0 < share <= 1:
             raise InvalidInput(f"a pull's share of the pool must lie in (0, 1], got {share!r}")
         room = int(self._free / share * (1 + _SLACK) + _SLACK)
         if room == 0:
             return False
-        # All of the first arms that ask for the same share, as far as there is room.
-        alike = int(np.argmax(shares != share)) or shares.size
+        if shares.size == 1 and head.total <= room:
+            self._queue.popleft()
+            self._start(head.arms, head.pulls, head.total, share)
+            return True
+        # The first arms that ask for the same share, as far as there is room.
+        alike = head.arms.size
+        if shares.size > 1 and (shares != share).any():
+            alike = int(np.argmax(shares != share))
         before = np.cumsum(head.pulls[:alike]) - head.pulls[:alike]
         taken = np.clip(room - before, 0, head.pulls[:alike])
         some = taken > 0
-        self._start(head.arms[:alike][some], taken[some], share)
+        self._start(head.arms[:alike][some], taken[some], int(taken.sum()), share)
         left = head.pulls.copy()
         left[:alike] -= taken
         self._queue.popleft()
-        keep = left > 0
-        if keep.any():
-            self._queue.appendleft(Round(head.arms[keep], left[keep], shares[keep]))
+        if left.any():
+            self._queue.appendleft(head.keeping(left))
         return True
 
-    def _start(self, arms: Ints, pulls: Ints, share: float) -> None:
+    def _start(self, arms: Ints, pulls: Ints, total: int, share: float) -> None:
         together = 1.0 / share
         seconds = self._known_seconds.get(together)
         if seconds is None:
@@ -164,7 +170,7 @@ class SimulatedEngine:
                 round(together) if share_is_even(together) else together
             )
             self._known_seconds[together] = seconds
-        self._free = max(0.0, self._free - share * int(pulls.sum()))
+        self._free = max(0.0, self._free - share * total)
         batch = _Batch(
             self._now + seconds,
             self._batches,
@@ -172,6 +178,7 @@ class SimulatedEngine:
             share,
             arms,
             pulls,
+            total,
             self._started[arms],
         )
         self._batches += 1
@@ -187,9 +194,7 @@ class SimulatedEngine:
         surplus[wanted.arms] = np.maximum(-missing, 0)
         if surplus.any():
             self._cancel(surplus)
-        keep = missing > 0
-        share = wanted.share[keep] if isinstance(wanted.share, np.ndarray) else wanted.share
-        return Round(wanted.arms[keep], missing[keep], share)
+        return wanted.keeping(missing)
 
     def _cancel(self, surplus: Ints) -> None:
         """Drop `surplus[i]` pulls of arm i, the last queued or started first."""
@@ -198,10 +203,8 @@ class SimulatedEngine:
             gone = np.minimum(surplus[waiting.arms], waiting.pulls)
             surplus[waiting.arms] -= gone
             self._under_way[waiting.arms] -= gone
-            keep = waiting.pulls > gone
-            share = waiting.share[keep] if isinstance(waiting.share, np.ndarray) else waiting.share
-            if keep.any():
-                queue.appendleft(Round(waiting.arms[keep], (waiting.pulls - gone)[keep], share))
+            if (waiting.pulls > gone).any():
+                queue.appendleft(waiting.keeping(waiting.pulls - gone))
         self._queue = queue
         running, self._running = sorted(self._running, key=lambda b: -b.number), []
         for batch in running:
@@ -210,11 +213,19 @@ class SimulatedEngine:
             keep = batch.pulls > gone
             if keep.any():
                 left = (batch.pulls - gone)[keep]
-                kept = batch._replace(arms=batch.arms[keep], pulls=left, first=batch.first[keep])
+                kept = batch._replace(
+                    arms=batch.arms[keep],
+                    pulls=left,
+                    total=int(left.sum()),
+                    first=batch.first[keep],
+                )
                 heapq.heappush(self._running, kept)
             some = gone > 0
             if some.any():
-                self._release(batch._replace(arms=batch.arms[some], pulls=gone[some]))
+                dropped = batch._replace(
+                    arms=batch.arms[some], pulls=gone[some], total=int(gone.sum())
+                )
+                self._release(dropped)
                 # The numbers of cancelled pulls are free again.
                 self._started[batch.arms[some]] -= gone[some]
         if not self._running:

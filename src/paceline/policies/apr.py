@@ -52,7 +52,7 @@ class APR(Policy):
 
 
 class ClockPacer(Pacer):
-    """Rounds that each last `beta` times longer, of the arms still open (or, without `drop`, all)."""
+    """Rounds that each last `beta` times longer, of the open arms (or, without `drop`, all)."""
 
     def __init__(
         self, task: Task, beta: float, elimination: Elimination, *, drop: bool = True

@@ -164,8 +164,4 @@ def _without(round_: Round, results: Results) -> Round:
     """What is left of a round after results that need not cover it."""
     told = dict(zip(results.arms.tolist(), results.pulls.tolist(), strict=True))
     left = round_.pulls - np.array([told.get(arm, 0) for arm in round_.arms.tolist()])
-    keep = left > 0
-    share = round_.share
-    if isinstance(share, np.ndarray):
-        share = share[keep]
-    return Round(round_.arms[keep], left[keep], share)
+    return round_.keeping(left)

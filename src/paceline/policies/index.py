@@ -25,7 +25,7 @@ class IndexPacer(Pacer):
     def index(self, mean: float, pulls: int) -> float:
         """How much an arm with that mean after so many pulls deserves the next one."""
 
-    def finished(self, arm: int, pulls: int) -> Verdict | None:  # noqa: ARG002
+    def finished(self, arm: int, pulls: int) -> Verdict | None:
         """The verdict, if the last pull of `arm` (it has `pulls` now) settled the race."""
         return None
 

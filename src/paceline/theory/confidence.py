@@ -80,21 +80,21 @@ def upper_bound(
     factor times T*. The proof needs gaps of at most 1.
 
     >>> from paceline import PowerLaw
-    >>> gaps = [0.1, 0.2, 0.4]
-    >>> upper_bound(gaps, PowerLaw(0.5), 0.9) < upper_bound(gaps, PowerLaw(0.5), 0.9, form="optimum")
+    >>> tight = upper_bound([0.1, 0.2, 0.4], PowerLaw(0.5), 0.9)
+    >>> tight < upper_bound([0.1, 0.2, 0.4], PowerLaw(0.5), 0.9, form="optimum")
     True
     """
     deltas = checked_gaps(gaps)
     arms = deltas.size + 1
     if not 1 < positive(beta, "beta") <= arms:
         raise InvalidInput(f"Theorem 1 is for beta in (1, n] = (1, {arms}], got {beta!r}")
-    growth = beta ** (3 + 4 * math.sqrt(math.log(arms, beta))) / (beta - 1)
+    growth = float(beta ** (3 + 4 * math.sqrt(math.log(arms, beta))) / (beta - 1))
     if form == "program":
         needed = pulls_needed(deltas, confidence, sigma=sigma, deviation=deviation)
         return 4 * growth * oracle_seconds(needed, scaling)
     if form == "optimum":
         w = omega(failure_probability(confidence), arms)
-        effective = deltas / (2 * sigma * deviation)
+        effective: Floats = deltas / (2 * sigma * deviation)
         logs = math.log(2 / w * math.log2(192 / (effective[0] ** 2 * w)))
         return 512 * growth * max(logs, 1 / 64) * oracle_seconds(effective**-2.0, scaling)
     raise InvalidInput(f"form must be 'program' or 'optimum', got {form!r}")

@@ -76,22 +76,27 @@ def oracle_schedule(z: Any, scaling: Scaling, *, levels: int = 3000) -> tuple[St
 
 
 def _round_up(targets: Floats, levels: int) -> Floats:
+    """Round up to powers of 1 + ε: the finest of a few ε that leaves at most `levels` values."""
     positive = targets[targets > 0]
-    step = np.log(positive[-1] / positive[0]) / (levels - 1)
-    power = np.ceil(np.log(targets[targets > 0] / positive[0]) / step - 1e-9)
-    rounded = positive[0] * np.exp(step * power)
-    return np.r_[targets[targets == 0], np.maximum(rounded, positive)]
+    logs = np.log(positive / positive[0])
+    step = logs[-1] / (levels - 1)
+    powers = np.ceil(logs / step - 1e-9)
+    # Most of the powers may be empty, so that a finer step has room.
+    while np.unique(finer := np.ceil(2 * logs / step - 1e-9)).size <= levels:
+        step, powers = step / 2, finer
+    rounded: Floats = np.maximum(positive[0] * np.exp(step * powers), positive)
+    return np.concatenate([targets[targets == 0], rounded])
 
 
 def _shortest_path(needed: Floats, targets: Floats, scaling: Scaling) -> Floats:
     """The pulls per survivor at which to stop and eliminate, rising."""
-    nodes = np.r_[0.0, targets[targets > 0]]
+    nodes: Floats = np.r_[0.0, targets[targets > 0]]
     # While going on from nodes[b], the best arm and all that need more than nodes[b] are alive.
     alive = 1.0 + needed.size - np.searchsorted(needed, nodes, side="right")
-    least = np.zeros(nodes.size)
+    least: Floats = np.zeros(nodes.size)
     previous = np.zeros(nodes.size, dtype=np.int64)
     for a in range(1, nodes.size):
-        cost = least[:a] + scaling.seconds(alive[:a] * (nodes[a] - nodes[:a]))
+        cost: Floats = least[:a] + scaling.seconds(alive[:a] * (nodes[a] - nodes[:a]))
         previous[a] = np.argmin(cost)
         least[a] = cost[previous[a]]
     path = [nodes.size - 1]

@@ -34,9 +34,8 @@ def radius(pulls: Ints, omega: float, sigma: float = 0.5, deviation: float = 1.0
     array([3.0349, 0.5153])
     """
     count = np.maximum(pulls, 1).astype(np.float64)
-    with np.errstate(divide="ignore"):
-        width = 4.0 * sigma * np.sqrt(np.log(np.log2(2.0 * count) / omega) / count)
-    return np.where(pulls > 0, deviation * width, np.inf)
+    width = (4.0 * sigma * deviation) * np.sqrt(np.log(np.log2(2.0 * count) / omega) / count)
+    return np.where(pulls > 0, width, np.inf)
 
 
 @dataclass(frozen=True)
@@ -51,5 +50,5 @@ class LilInterval:
         """Lower and upper bounds on the means of `arms`, L_i and U_i."""
         pulls = tally.pulls[arms]
         half = radius(pulls, self.omega, self.sigma, self.deviation)
-        means = np.where(pulls > 0, tally.sums[arms] / np.maximum(pulls, 1), 0.0)
+        means = tally.sums[arms] / np.maximum(pulls, 1)
         return means - half, means + half

@@ -157,7 +157,7 @@ def _check_scaling(scaling: Scaling) -> None:
     fatal = found.rising or found.unbounded
     if fatal:
         raise InvalidInput(
-            f"{fatal}. More pulls must take more time, without bound: repair the scaling {scaling!r}"
+            f"{fatal}. More pulls must take more time, without bound: repair {scaling!r}"
         )
 
 

@@ -1,0 +1,65 @@
+"""What commands print: tables that fit the window, and progress bars only on a terminal."""
+
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+
+from paceline.paper.report import Item, Table, format_value, untracked
+
+
+def print_table(table: Table, width: int | None = None) -> None:
+    """Print a table; in a window too narrow for it, in blocks that repeat the first column.
+
+    >>> print_table(Table(("q", "seconds"), [(0.5, 113.2), (0.25, 17.0)]), width=80)
+       q  seconds
+     0.5    113.2
+    0.25       17
+    """
+    columns = [
+        [name, *(format_value(row[i]) for row in table.rows)]
+        for i, name in enumerate(table.columns)
+    ]
+    text = [isinstance(row[0], str) for row in zip(*table.rows, strict=True)] or [False]
+    padded = [
+        [cell.ljust(_widest(cells)) if is_text else cell.rjust(_widest(cells)) for cell in cells]
+        for cells, is_text in zip(columns, text, strict=True)
+    ]
+    for i, block in enumerate(_blocks(padded, width or _window_width())):
+        if i:
+            print()
+        for line in zip(*block, strict=True):
+            print("  ".join(line).rstrip())
+
+
+def _widest(cells: list[str]) -> int:
+    return max(len(cell) for cell in cells)
+
+
+def _window_width() -> int:
+    # A log has no width: never break a table in one.
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
+
+
+def _blocks(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
+    first, rest = columns[0], columns[1:]
+    block, used = [first], len(first[0])
+    for column in rest:
+        if used + 2 + len(column[0]) > width and len(block) > 1:
+            yield block
+            block, used = [first], len(first[0])
+        block.append(column)
+        used += 2 + len(column[0])
+    yield block
+
+
+def track_on_terminal(items: Iterable[Item], total: int) -> Iterator[Item]:
+    """Show a progress bar while the items pass, if somebody is watching."""
+    if not sys.stderr.isatty():
+        yield from untracked(items, total)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield from bar.track(items, total=total)

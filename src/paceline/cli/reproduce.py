@@ -1,0 +1,68 @@
+"""`paceline reproduce`: the paper's experiments."""
+
+import argparse
+import time
+from pathlib import Path
+
+from paceline.cli.output import print_table, track_on_terminal
+from paceline.core.arrays import whole
+from paceline.errors import InvalidInput, unknown_name
+from paceline.paper.catalog import EXPERIMENTS
+from paceline.paper.index_page import write_index
+from paceline.paper.report import Report, Setup, new_figure
+from paceline.parallel import usable_cores
+
+NAME = "reproduce"
+SUMMARY = "a figure of the paper, from a new simulation"
+DESCRIPTION = """\
+Run an experiment of the paper and write its figure (PNG and SVG) and its data (CSV).
+
+  setting      figure 1: pulls on shares of a divisible resource
+  strategies   figure 2: one at a time, a fixed batch, APR
+  confidence   figure 3: time to a confidence, APR against Batch Racing
+  deadline     figure 4: success by a deadline, SSH against SH and UCB-E
+  theory       the worked examples, T* and the bounds beside simulated times
+  all          every one of them, and an index page"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("name", metavar="NAME", help="one of the above")
+    parser.add_argument("--runs", type=int, help="runs per setting (default: as in the paper)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("figures"), help="folder (default: figures)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reproduce one experiment, or all of them."""
+    if options.name != "all" and options.name not in EXPERIMENTS:
+        raise unknown_name("experiment", options.name, [*EXPERIMENTS, "all"])
+    new_figure(1.0, 1.0)  # a missing matplotlib shows before the work, not after it
+    if options.output.exists() and not options.output.is_dir():
+        raise InvalidInput(f"{options.output} is a file: name a folder with -o")
+    setup = Setup(
+        runs=None if options.runs is None else whole(options.runs, "runs"),
+        seed=whole(options.seed, "seed", least=0),
+        processes=usable_cores(),
+        track=track_on_terminal,
+    )
+    names = list(EXPERIMENTS) if options.name == "all" else [options.name]
+    reports = [_reproduce(name, setup, options.output) for name in names]
+    if options.name == "all":
+        print(f"\nindex page: {write_index(reports, options.output)}")
+    return 0
+
+
+def _reproduce(name: str, setup: Setup, folder: Path) -> Report:
+    began = time.perf_counter()
+    report = EXPERIMENTS[name](setup)
+    files = report.write(folder)
+    print(f"\n{report.title}\n")
+    print_table(report.summary)
+    print()
+    for note in report.notes:
+        print(f"- {note}")
+    print(f"- {', '.join(str(f) for f in files)} ({time.perf_counter() - began:.1f} s)")
+    return report

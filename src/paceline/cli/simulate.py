@@ -1,0 +1,127 @@
+"""`paceline simulate`: a race in virtual time."""
+
+import argparse
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from paceline import theory
+from paceline.cli.specs import (
+    ARMS_HELP,
+    POLICY_HELP,
+    SCALING_HELP,
+    parse_means,
+    parse_policy,
+    parse_scaling,
+)
+from paceline.core.assumptions import check_assumptions
+from paceline.policies.catalog import find_policy
+from paceline.simulation import Simulation, simulate
+
+NAME = "simulate"
+SUMMARY = "a race in virtual time"
+DESCRIPTION = """\
+Race arms with known means in virtual time, many times over.
+
+  paceline simulate 0.9,0.8,0.5 --confidence 0.95
+  paceline simulate linear:0.1 --policy apr:deviation=0.2 --scaling power:0.9 -r 100
+  paceline simulate uniform:1024 --policy ssh --deadline 500 -r 100"""
+
+EXIT_UNDECIDED = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("arms", metavar="ARMS", help=ARMS_HELP)
+    parser.add_argument("-p", "--policy", help=POLICY_HELP)
+    parser.add_argument("-s", "--scaling", default="power:0.5", help=SCALING_HELP)
+    parser.add_argument(
+        "-c",
+        "--confidence",
+        type=float,
+        help="stop when the best is known so surely (default 0.95)",
+    )
+    parser.add_argument("-d", "--deadline", type=float, metavar="SECONDS", help="stop by then")
+    parser.add_argument("--rewards", default="bernoulli", help="bernoulli (default) or normal")
+    parser.add_argument("--sigma", type=float, default=1.0, help="of normal rewards (default 1)")
+    parser.add_argument("--top", type=int, default=1, help="find the best TOP arms")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="so much worse is good enough")
+    parser.add_argument("-r", "--replications", type=int, default=1, help="how often (default 1)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Simulate, and print the times, pulls and successes."""
+    means = parse_means(options.arms, options.seed)
+    scaling = parse_scaling(options.scaling)
+    deadline_only = options.deadline is not None and options.confidence is None
+    policy = (
+        parse_policy(options.policy)
+        if options.policy
+        else find_policy(None, deadline_only=deadline_only)
+    )
+    result = simulate(
+        means,
+        policy,
+        scaling,
+        confidence=options.confidence,
+        deadline=options.deadline,
+        rewards=options.rewards,
+        sigma=options.sigma,
+        top=options.top,
+        tolerance=options.tolerance,
+        seed=options.seed,
+        replications=options.replications,
+    )
+    undecided = int((result.index < 0).sum())
+    if options.json:
+        print(json.dumps(_as_json(result), indent=2))
+    else:
+        print(f"{policy} on {means.size} {options.rewards} arms, {scaling}")
+        for failure in check_assumptions(scaling).failures:
+            print(f"note: {failure}")
+        _print_summary(result, undecided)
+        _print_oracle(means, scaling, result)
+    return EXIT_UNDECIDED if undecided else 0
+
+
+def _as_json(result: Simulation) -> dict[str, Any]:
+    return {
+        "seconds": result.seconds.tolist(),
+        "index": result.index.tolist(),
+        "chosen": result.chosen.tolist(),
+        "correct": result.correct.tolist(),
+        "pulls": result.pulls.tolist(),
+        "rounds": result.rounds.tolist(),
+        "confidence": result.confidence,
+    }
+
+
+def _print_summary(result: Simulation, undecided: int) -> None:
+    runs = result.seconds.size
+    for label, values in (
+        ("seconds", result.seconds),
+        ("pulls", result.pulls),
+        ("rounds", result.rounds),
+    ):
+        spread = f" ± {values.std(ddof=1) / math.sqrt(runs):.3g}" if runs > 1 else ""
+        print(f"{label:<9} {values.mean():.6g}{spread}")
+    if runs == 1 and not undecided:
+        print(f"answer    arm {' '.join(str(arm) for arm in result.chosen[0])} (counted from 0)")
+    print(f"correct   {int(result.correct.sum())} of {runs}")
+    if undecided:
+        print(f"undecided {undecided} of {runs}")
+    if result.confidence is None:
+        print("guarantee none")
+    else:
+        print(f"guarantee correct with probability {result.confidence:g}")
+
+
+def _print_oracle(means: Any, scaling: Any, result: Simulation) -> None:
+    """T*, where there is one: it needs a unique best arm."""
+    falling = np.sort(means)[::-1]
+    if result.chosen.shape[1] == 1 and falling[0] > falling[1]:
+        print(f"T*        {theory.optimal_seconds(theory.gaps_of(means), scaling):.6g}")

@@ -1,0 +1,73 @@
+"""Draws what ran when: resource upwards, time to the right, a colour per arm."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from paceline.engines.simulated import Span
+
+ARM_COLOURS = ("#4477aa", "#ee6677", "#44aa77", "#ccbb44", "#aa3377", "#66ccee")
+_SLACK = 1e-9
+_MOST_LINES = 128  # beyond that, the borders of single pulls would be all there is to see
+
+
+class Rectangle(NamedTuple):
+    """A piece of the resource × time plane."""
+
+    span: Span
+    bottom: float
+    height: float
+
+
+def place(spans: Sequence[Span]) -> list[Rectangle]:
+    """Stack spans so that none overlap: each takes the lowest free resource when it starts.
+
+    A span is cut into pieces where what is free at that time is not in one piece.
+
+    >>> spans = [Span(0, 1, 0.5, 0.0, 2.0), Span(1, 1, 0.5, 0.0, 1.0), Span(2, 1, 0.5, 1.0, 3.0)]
+    >>> [(r.span.arm, r.bottom) for r in place(spans)]
+    [(0, 0.0), (1, 0.5), (2, 0.5)]
+    """
+    placed: list[Rectangle] = []
+    for span in sorted(spans, key=lambda s: (s.start, s.arm)):
+        busy = sorted(
+            (r.bottom, r.bottom + r.height) for r in placed if r.span.end > span.start + _SLACK
+        )
+        need = span.share * span.pulls
+        level = 0.0
+        for bottom, top in [*busy, (1.0, 1.0)]:
+            height = min(bottom - level, need)
+            if height > _SLACK:
+                placed.append(Rectangle(span, level, height))
+                need -= height
+            level = max(level, top)
+        if need > 1e-6:
+            raise ValueError(f"more than the whole resource is in use at {span.start:g} s")
+    return placed
+
+
+def draw_spans(axes: Any, spans: Sequence[Span]) -> None:
+    """Fill the axes with one rectangle per pull."""
+    from matplotlib.patches import Patch
+
+    for span, bottom, height in place(spans):
+        colour = ARM_COLOURS[span.arm % len(ARM_COLOURS)]
+        seconds = span.end - span.start
+        whole = max(1, round(height / span.share))
+        pieces = whole if whole <= _MOST_LINES else 1
+        axes.bar(
+            [span.start] * pieces,
+            [height / pieces] * pieces,
+            width=seconds,
+            bottom=[bottom + i * height / pieces for i in range(pieces)],
+            align="edge",
+            color=colour,
+            edgecolor="white",
+            linewidth=0.6 if pieces <= 32 else 0.2,
+        )
+    arms = sorted({span.arm for span in spans})
+    handles = [Patch(color=ARM_COLOURS[a % len(ARM_COLOURS)], label=f"arm {a + 1}") for a in arms]
+    axes.legend(handles=handles, loc="upper right", fontsize=8, framealpha=0.9)
+    axes.set_ylim(0, 1)
+    axes.set_xlim(0, max(span.end for span in spans))
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel("share of the resource")
