@@ -5,7 +5,7 @@ A problem owns no generator: whoever draws brings one.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class Problem(ABC):
     arms: int
     means: Floats | None
     sigma: float
+    numbered: ClassVar[bool] = False  # whether a reward depends on the number of its pull
 
     @abstractmethod
     def draw(
@@ -33,7 +34,7 @@ class Problem(ABC):
     ) -> tuple[Floats, Floats]:
         """Draw `pulls[i]` rewards of `arms[i]`; return their sums and their sums of squares.
 
-        `first[i]` is how many pulls of that arm came before these.
+        `first[i]` is how many pulls of that arm came before these, if rewards are `numbered`.
         """
 
 
@@ -147,6 +148,8 @@ class Evaluated(Problem):
     >>> Evaluated(evaluate, arms=[0.0, 1.0], sigma=1.0, means=[0.0, 1.0]).arms
     2
     """
+
+    numbered = True
 
     def __init__(
         self,

@@ -74,7 +74,6 @@ class SimulatedEngine:
         self._running: list[_Batch] = []
         self._queue: deque[Round] = deque()
         self._started: Ints = np.zeros(problem.arms, dtype=np.int64)
-        self._under_way: Ints = np.zeros(problem.arms, dtype=np.int64)
         self._batches = 0
         self._known_seconds: dict[float, float] = {}
 
@@ -87,7 +86,6 @@ class SimulatedEngine:
         if self._running or self._queue:
             wanted = self._reconcile(wanted)
         if wanted.arms.size:
-            self._under_way[wanted.arms] += wanted.pulls
             self._queue.append(wanted)
             self._fill()
 
@@ -113,7 +111,6 @@ class SimulatedEngine:
         self._free += batch.share * batch.total
         if not self._running:
             self._free = 1.0  # forget the rounding
-        self._under_way[batch.arms] -= batch.pulls
         if self._spans is not None:
             each = zip(batch.arms.tolist(), batch.pulls.tolist(), strict=True)
             self._spans.extend(
@@ -136,21 +133,21 @@ class SimulatedEngine:
 
     def _start_some(self, head: Round) -> bool:
         """Start the first pulls of a queued round with shares that fit; False if none does."""
-        shares = np.atleast_1d(np.asarray(head.share, dtype=np.float64))
-        share = float(shares[0])
+        shares = head.share
+        share = float(shares[0]) if isinstance(shares, np.ndarray) else float(shares or 0.0)
         if not 0 < share <= 1:
             raise InvalidInput(f"a pull's share of the pool must lie in (0, 1], got {share!r}")
         room = int(self._free / share * (1 + _SLACK) + _SLACK)
         if room == 0:
             return False
-        if shares.size == 1 and head.total <= room:
+        # The first arms that ask for the same share, as far as there is room.
+        alike = head.arms.size
+        if isinstance(shares, np.ndarray) and (shares != share).any():
+            alike = int(np.argmax(shares != share))
+        elif head.total <= room:
             self._queue.popleft()
             self._start(head.arms, head.pulls, head.total, share)
             return True
-        # The first arms that ask for the same share, as far as there is room.
-        alike = head.arms.size
-        if shares.size > 1 and (shares != share).any():
-            alike = int(np.argmax(shares != share))
         before = np.cumsum(head.pulls[:alike]) - head.pulls[:alike]
         taken = np.clip(room - before, 0, head.pulls[:alike])
         some = taken > 0
@@ -171,26 +168,25 @@ class SimulatedEngine:
             )
             self._known_seconds[together] = seconds
         self._free = max(0.0, self._free - share * total)
-        batch = _Batch(
-            self._now + seconds,
-            self._batches,
-            self._now,
-            share,
-            arms,
-            pulls,
-            total,
-            self._started[arms],
-        )
+        first = pulls
+        if self._problem.numbered:
+            first = self._started[arms]
+            self._started[arms] += pulls
+        end = self._now + seconds
+        batch = _Batch(end, self._batches, self._now, share, arms, pulls, total, first)
         self._batches += 1
-        self._started[arms] += pulls
         heapq.heappush(self._running, batch)
 
     # Changing one's mind.
 
     def _reconcile(self, wanted: Round) -> Round:
         """Cancel what is no longer wanted; return what is wanted and not yet under way."""
-        missing = wanted.pulls - self._under_way[wanted.arms]
-        surplus = self._under_way.copy()
+        surplus = np.zeros(self._problem.arms, dtype=np.int64)
+        for waiting in self._queue:
+            surplus[waiting.arms] += waiting.pulls
+        for batch in self._running:
+            surplus[batch.arms] += batch.pulls
+        missing = wanted.pulls - surplus[wanted.arms]
         surplus[wanted.arms] = np.maximum(-missing, 0)
         if surplus.any():
             self._cancel(surplus)
@@ -202,7 +198,6 @@ class SimulatedEngine:
         for waiting in reversed(self._queue):
             gone = np.minimum(surplus[waiting.arms], waiting.pulls)
             surplus[waiting.arms] -= gone
-            self._under_way[waiting.arms] -= gone
             if (waiting.pulls > gone).any():
                 queue.appendleft(waiting.keeping(waiting.pulls - gone))
         self._queue = queue
@@ -226,8 +221,8 @@ class SimulatedEngine:
                     arms=batch.arms[some], pulls=gone[some], total=int(gone.sum())
                 )
                 self._release(dropped)
-                # The numbers of cancelled pulls are free again.
-                self._started[batch.arms[some]] -= gone[some]
+                if self._problem.numbered:  # the numbers of cancelled pulls are free again
+                    self._started[batch.arms[some]] -= gone[some]
         if not self._running:
             self._free = 1.0
         self._fill()

@@ -177,5 +177,5 @@ def _draw_schedule(axes: Any, scaling: Scaling) -> None:
         share = [t / total for t in times]
         label = f"Δ₂ = {gap:g}: {len(stages)} stages, {total:.0f} s"
         axes.plot(share, alive, color=colour, label=label)
-    axes.set(xlabel="share of the oracle's time", ylim=(0, 17))
-    axes.legend(fontsize=7, frameon=False)
+    axes.set(xlabel="share of the oracle's time", ylim=(0, 22), yticks=(2, 4, 8, 12, 16))
+    axes.legend(fontsize=7, frameon=False, loc="upper right")

@@ -154,15 +154,23 @@ def _answers(job: _Job) -> list[float]:
 
 def _tuned_scales(setup: Setup, runs: int) -> dict[float, float]:
     """The best scale for every q, on other draws than those that are reported."""
-    tuned = spread(partial(_tune, runs=min(runs, 10), seed=setup.seed), DEADLINES, setup.processes)
-    return dict(zip(DEADLINES, setup.track(tuned, len(DEADLINES)), strict=True))
+    draw = partial(_other_draw, seed=setup.seed)
+    return {
+        q: tune_scale(
+            draw,
+            PowerLaw(q),
+            TUNING_DEADLINE[q],
+            runs=min(runs, 10),
+            seed=setup.seed,
+            processes=setup.processes,
+            track=setup.track,
+        ).scale
+        for q in DEADLINES
+    }
 
 
-def _tune(q: float, runs: int, seed: int) -> float:
-    def draw(run: int) -> Bernoulli:
-        return Bernoulli(uniform_means(ARMS, seed + 1_000_003, run))
-
-    return tune_scale(draw, PowerLaw(q), TUNING_DEADLINE[q], runs=runs, seed=seed).scale
+def _other_draw(run: int, seed: int) -> Bernoulli:
+    return Bernoulli(uniform_means(ARMS, seed + 1_000_003, run))
 
 
 def _mean_error(values: Any) -> tuple[float, float]:
@@ -190,8 +198,12 @@ def _draw(cells: list[Cell], scales: dict[float, float]) -> Figure:
             panels[1, column].errorbar(
                 times, [c.gap for c in line], yerr=[c.gap_error for c in line], **style
             )
-        panels[0, column].set(title=f"q = {q:g}", xscale="log", ylim=(-0.05, 1.05))
-        panels[1, column].set(xlabel="deadline T (s)", xscale="log", ylim=(0, None))
+        panels[0, column].set(title=f"q = {q:g}", ylim=(-0.05, 1.05))
+        panels[1, column].set(xlabel="deadline T (s)", ylim=(0, None))
+        for axes in panels[:, column]:
+            axes.set_xscale("log")
+            axes.set_xticks(DEADLINES[q], [f"{t:g}" for t in DEADLINES[q]], fontsize=8)
+            axes.minorticks_off()
     panels[0, 0].set_ylabel("best arm found")
     panels[1, 0].set_ylabel("gap of the arm returned")
     handles, labels = panels[0, 0].get_legend_handles_labels()

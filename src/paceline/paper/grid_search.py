@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
 from paceline.core.problem import Problem
 from paceline.core.scaling import Scaling
+from paceline.paper.report import Track, untracked
+from paceline.parallel import spread
 from paceline.policies.ucb_e import UCBE
 from paceline.simulation import simulate
 
@@ -28,6 +32,8 @@ def tune_scale(
     scales: Sequence[float] = SCALES,
     runs: int = 10,
     seed: int = 0,
+    processes: int = 1,
+    track: Track = untracked,
 ) -> GridSearch:
     """Try every scale on the same runs; ties go to the smaller gap of the arm returned.
 
@@ -39,16 +45,28 @@ def tune_scale(
     >>> found.scale, found.success[0.5] > found.success[0.001]
     (0.5, True)
     """
-    success, gap = {}, {}
-    for scale in scales:
-        hits, short = 0, 0.0
-        for run in range(runs):
-            instance = problem(run) if callable(problem) else problem
-            result = simulate(
-                instance, UCBE(scale), scaling, deadline=deadline, seed=seed + run, processes=1
-            )
-            hits += int(result.correct[0])
-            short += float(result.gap[0])
-        success[scale], gap[scale] = hits / runs, short / runs
-    best = max(scales, key=lambda scale: (success[scale], -gap[scale]))
-    return GridSearch(best, success, gap)
+    jobs = list(product(scales, range(runs)))
+    one = partial(_gap, problem, scaling, deadline, seed)
+    gaps: dict[float, list[float]] = {scale: [] for scale in scales}
+    found = track(spread(one, jobs, processes), len(jobs))
+    for (scale, _), gap in zip(jobs, found, strict=True):
+        gaps[scale].append(gap)
+    success = {scale: sum(gap == 0 for gap in of) / runs for scale, of in gaps.items()}
+    mean_gap = {scale: sum(of) / runs for scale, of in gaps.items()}
+    best = max(scales, key=lambda scale: (success[scale], -mean_gap[scale]))
+    return GridSearch(best, success, mean_gap)
+
+
+def _gap(
+    problem: Problem | Callable[[int], Problem],
+    scaling: Scaling,
+    deadline: float,
+    seed: int,
+    job: tuple[float, int],
+) -> float:
+    scale, run = job
+    instance = problem if isinstance(problem, Problem) else problem(run)
+    result = simulate(
+        instance, UCBE(scale), scaling, deadline=deadline, seed=seed + run, processes=1
+    )
+    return float(result.gap[0])

@@ -17,13 +17,13 @@ from paceline.policies.batch_racing import BatchRacing
 from paceline.race import Ending, run
 from paceline.simulation import simulate
 
-MEANS = (0.85, 0.6, 0.05)
+MEANS = (0.95, 0.5, 0.05)
 SCALING = PowerLaw(0.5)
 CONFIDENCE = 0.9
 DEVIATION = 0.2  # the paper's practice; it keeps the drawing short
 STRATEGIES: tuple[tuple[str, Policy], ...] = (
     ("sequential: one pull at a time", BatchRacing(batch=1, deviation=DEVIATION)),
-    ("a fixed batch of 96", BatchRacing(batch=96, deviation=DEVIATION)),
+    ("a fixed batch of 240", BatchRacing(batch=240, deviation=DEVIATION)),
     ("APR", APR(beta=2.0, deviation=DEVIATION)),
 )
 
@@ -54,7 +54,7 @@ def reproduce(setup: Setup) -> Report:
         for axes, (label, _), (ending, spans) in zip(panels, STRATEGIES, drawn, strict=True):
             draw_spans(axes, spans)
             axes.set_title(f"{label}: {ending.seconds:.1f} s", fontsize=10)
-            _mark_last_pulls(axes, spans)
+            _mark_eliminations(axes, spans, winner=int(ending.verdict.arms[0]))
         for axes in panels[1:]:
             axes.set_ylabel("")
         return figure
@@ -84,10 +84,10 @@ def _one_run(policy: Policy, seed: int) -> tuple[Ending, list[Span]]:
     return run(policy.start(task), engine), spans
 
 
-def _mark_last_pulls(axes: Any, spans: Sequence[Span]) -> None:
+def _mark_eliminations(axes: Any, spans: Sequence[Span], winner: int) -> None:
     """Mark where an arm is dropped before the end."""
     end = max(span.end for span in spans)
-    for arm in sorted({span.arm for span in spans}):
+    for arm in sorted({span.arm for span in spans} - {winner}):
         last = max(span.end for span in spans if span.arm == arm)
         if last < end:
             axes.axvline(last, color="black", linestyle=":", linewidth=1)
