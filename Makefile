@@ -17,6 +17,9 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+docs/cli.md: $(READY) src/paceline/cli/*.py  ## the page of commands, from their help
+	PYTHONPATH=. $(BIN)/python tools/write_cli_page.py
+
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

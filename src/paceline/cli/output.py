@@ -19,20 +19,17 @@ def print_table(table: Table, width: int | None = None) -> None:
         [name, *(format_value(row[i]) for row in table.rows)]
         for i, name in enumerate(table.columns)
     ]
-    text = [isinstance(row[0], str) for row in zip(*table.rows, strict=True)] or [False]
     padded = [
-        [cell.ljust(_widest(cells)) if is_text else cell.rjust(_widest(cells)) for cell in cells]
-        for cells, is_text in zip(columns, text, strict=True)
+        [cell.ljust(width_) if is_text else cell.rjust(width_) for cell in cells]
+        for i, cells in enumerate(columns)
+        for width_ in [max(len(cell) for cell in cells)]
+        for is_text in [any(isinstance(row[i], str) for row in table.rows)]
     ]
     for i, block in enumerate(_blocks(padded, width or _window_width())):
         if i:
             print()
         for line in zip(*block, strict=True):
             print("  ".join(line).rstrip())
-
-
-def _widest(cells: list[str]) -> int:
-    return max(len(cell) for cell in cells)
 
 
 def _window_width() -> int:

@@ -262,18 +262,23 @@ class Measured(Scaling):
         # Σ w_j min(m, m_j) with w ≥ 0: every rising concave function with knots m_j is one.
         self.values: Floats = np.minimum(self.knots[:, None], self.knots) @ weights
         self.last_slope = float(weights[-1])
-        if self.last_slope <= 1e-9 * self.values[-1] / self.knots[-1]:
-            raise InvalidInput(
-                f"the measured seconds do not rise towards the last point "
-                f"(seconds {times.tolist()} for pulls {knots.tolist()}), but λ must rise without "
-                "bound: repeat the measurements, or add one with more pulls at once"
-            )
 
     def _fit(self, pulls: Floats, seconds: Floats) -> Floats:
         from scipy.optimize import nnls  # here, because it doubles the time to import paceline
 
+        order = np.argsort(pulls, kind="stable")
+        half = pulls.size // 2
+        if half and seconds[order[-half:]].mean() <= seconds[order[:half]].mean() * (1 + ROUNDING):
+            raise InvalidInput(
+                f"the measured seconds do not rise (seconds {seconds.tolist()} for pulls "
+                f"{pulls.tolist()}), but more pulls must take longer: repeat the measurements, "
+                "or add one with more pulls at once"
+            )
+        # Where noise makes the end flat, λ still has to rise beyond it.
+        least_slope = 0.01 * seconds[order[-1]] / pulls[order[-1]]
         design = np.minimum(pulls[:, None], self.knots) / seconds[:, None]
-        weights, _ = nnls(design, np.ones_like(seconds))
+        weights, _ = nnls(design, 1.0 - least_slope * design[:, -1])
+        weights[-1] += least_slope
         return np.asarray(weights, dtype=np.float64)
 
     def _seconds(self, pulls: Floats) -> Floats:

@@ -99,7 +99,7 @@ class SimulatedEngine:
         while self._running and self._running[0].end == self._now:
             finished.append(heapq.heappop(self._running))
         results = _merge([self._finish(batch) for batch in finished])
-        self._fill()
+        self._refill()
         return results
 
     def _finish(self, batch: _Batch) -> Results:
@@ -109,8 +109,6 @@ class SimulatedEngine:
 
     def _release(self, batch: _Batch) -> None:
         self._free += batch.share * batch.total
-        if not self._running:
-            self._free = 1.0  # forget the rounding
         if self._spans is not None:
             each = zip(batch.arms.tolist(), batch.pulls.tolist(), strict=True)
             self._spans.extend(
@@ -118,6 +116,12 @@ class SimulatedEngine:
             )
 
     # Starting.
+
+    def _refill(self) -> None:
+        """Use what pulls have released."""
+        if not self._running:
+            self._free = 1.0  # forget the rounding
+        self._fill()
 
     def _fill(self) -> None:
         """Start queued pulls, in order, as far as the pool is free."""
@@ -223,9 +227,7 @@ class SimulatedEngine:
                 self._release(dropped)
                 if self._problem.numbered:  # the numbers of cancelled pulls are free again
                     self._started[batch.arms[some]] -= gone[some]
-        if not self._running:
-            self._free = 1.0
-        self._fill()
+        self._refill()
 
 
 def share_is_even(together: float) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paceline.core.problem import Bernoulli
-from paceline.core.rounds import Results, Round, Verdict
+from paceline.core.rounds import Results, Round
 from paceline.core.scaling import PowerLaw
 from paceline.engines.simulated import SimulatedEngine, Span
 from paceline.paper.rectangles import draw_spans
@@ -55,9 +55,6 @@ class _JugglingPacer(Pacer):
         wanted = self._wanted()
         pulls = np.where(left > 0, left, wanted.pulls)
         self._adopt(Round(wanted.arms, pulls, wanted.share))
-
-    def stop(self, reason: str) -> Verdict:
-        return Verdict(self.ranked(self.alive)[:1], decided=True, confidence=None, reason=reason)
 
     def _wanted(self) -> Round:
         habits = [_HABITS[arm][turn % 3] for arm, turn in enumerate(self.turns)]

@@ -145,12 +145,14 @@ class Pacer(ABC):
         """
         if self.task.confidence is not None:
             return Verdict(self.alive, decided=False, confidence=None, reason=reason)
-        best = self.ranked(self.alive)[: self.task.top]
+        # A generator of its own: being asked for the standing must not change the race.
+        own = np.random.default_rng((self.task.seed, self.rounds))
+        best = self.ranked(self.alive, own)[: self.task.top]
         return Verdict(best, decided=True, confidence=None, reason=reason)
 
-    def ranked(self, arms: Ints) -> Ints:
+    def ranked(self, arms: Ints, rng: np.random.Generator) -> Ints:
         """`arms` by falling mean, ties in random order: index order would favour sorted arms."""
-        return arms[np.lexsort((self.rng.random(arms.size), -self.tally.means(arms)))]
+        return arms[np.lexsort((rng.random(arms.size), -self.tally.means(arms)))]
 
     def _adopt(self, decision: Round | Verdict) -> None:
         if isinstance(decision, Verdict):

@@ -77,7 +77,8 @@ class _SSHPacer(Pacer):
 
     def _deadline_error(self, arms: int) -> InvalidInput:
         once = self.task.scaling.seconds(float(arms))
-        stages = stage_count(arms, self.combined)
+        adapts = self.policy.k is None and self.policy.rule != "literal"
+        stages = 1 if adapts else stage_count(arms, self.combined)
         needed = f"{once:g} s" if stages == 1 else f"{stages} stages of {once:g} s each"
         return InvalidInput(
             f"deadline {self.task.deadline:g} s is too short to pull each of the {arms} arms once "

@@ -55,4 +55,4 @@ class _OneRoundPacer(Pacer):
         return Round(self.alive, np.full(arms, min(per_arm, MOST_PULLS), dtype=np.int64))
 
     def decide(self) -> Verdict:
-        return Verdict(self.ranked(self.alive)[:1], decided=True, confidence=None)
+        return Verdict(self.ranked(self.alive, self.rng)[:1], decided=True, confidence=None)

@@ -63,7 +63,7 @@ def stages_to_combine(
     `rule="unfloored"` compares x(k) without the floor of equation 9, among the k whose first
     stage can pull every arm at all; `"bottleneck"` compares what `bottleneck` gives, better when
     `arms` is no power of 2; `"literal"` is the equation as printed, which falls to k = 1 when
-    every x(k) is below 1. Where no k can pull every arm, a single stage is the least bad.
+    every x(k) is below 1. Where no k can pull every arm, all are compared by x(k).
 
     >>> from paceline import PowerLaw
     >>> [stages_to_combine(1024, t, PowerLaw(q)) for q, t in [(0.1, 4), (0.25, 40), (0.5, 500)]]
@@ -71,16 +71,12 @@ def stages_to_combine(
     """
     if rule not in RULES:
         raise unknown_name("rule", rule, RULES)
-    most = stage_count(arms, 1)
-    candidates = range(1, most + 1)
+    candidates = range(1, stage_count(arms, 1) + 1)
     if rule == "literal":
-        scores = [math.floor(stage_unit(arms, k, deadline, scaling)) for k in candidates]
-        return 1 + int(np.argmax(scores))
+        return max(candidates, key=lambda k: math.floor(stage_unit(arms, k, deadline, scaling)))
     able = [k for k in candidates if bottleneck(arms, k, deadline, scaling) > 0]
-    if not able:
-        return most
-    score = stage_unit if rule == "unfloored" else bottleneck
-    return max(able, key=lambda k: score(arms, k, deadline, scaling))
+    score = bottleneck if able and rule == "bottleneck" else stage_unit
+    return max(able or candidates, key=lambda k: score(arms, k, deadline, scaling))
 
 
 def hardness(gaps: Any) -> float:

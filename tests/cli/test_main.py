@@ -1,0 +1,49 @@
+import contextlib
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import paceline
+from paceline.cli import VERBS, main, parser
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("--version", "--help"):
+        with pytest.raises(SystemExit, match="0"):
+            main([option])
+    assert paceline.__version__ in capsys.readouterr().out
+
+
+def test_a_missing_command_exits_with_2() -> None:
+    with pytest.raises(SystemExit, match="2"), contextlib.redirect_stderr(io.StringIO()):
+        main([])
+
+
+def test_the_demo_tells_its_story(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    out = capsys.readouterr().out
+    assert "arm 0 is the best, with probability at least 0.95" in out
+    assert max(len(line) for line in out.splitlines()) <= 90
+
+
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    command = f"{sys.executable} -m paceline simulate uniform:2000 -d 100 -r 300 --json | head -1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("{\n", "")
+
+
+def test_the_page_of_commands_is_up_to_date() -> None:
+    """`docs/cli.md` holds the help of every command; tools/write_cli_page.py writes it."""
+    from tools.write_cli_page import cli_page
+
+    assert (DOCS / "cli.md").read_text(encoding="utf-8") == cli_page()
+
+
+def test_every_verb_is_in_the_help() -> None:
+    text = parser().format_help()
+    assert all(verb.NAME in text for verb in VERBS)

@@ -1,0 +1,85 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from paceline import CorePool, Ernest, InvalidInput, Measured, PowerLaw
+from paceline.cli import main
+from paceline.cli.specs import parse_means, parse_policy, parse_scaling
+
+
+def test_a_race_is_simulated_and_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "linear:0.3", "--policy", "apr:deviation=0.2", "-r", "20"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("APR(beta=2.0, deviation=0.2, sigma=None) on 16 bernoulli arms, PowerLaw")
+    assert "correct   20 of 20" in out
+    assert "guarantee none" in out
+    assert "T* " in out
+
+
+def test_json_has_every_replication(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "0.9,0.2", "-c", "0.9", "-r", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["index"] == [0, 0, 0]
+    assert found["confidence"] == 0.9
+    assert len(found["seconds"]) == 3
+
+
+def test_an_undecided_race_exits_with_3(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "0.5,0.5", "-c", "0.9"]) == 3
+    assert "undecided 1 of 1" in capsys.readouterr().out
+
+
+def test_a_scaling_that_breaks_an_assumption_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "0.9,0.2", "-s", "cores:4,0.5"]) == 0
+    assert "note: λ is not concave" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["0.9"], "only one arm"),
+        (["0.9,x"], "'x' is no number"),
+        (["linear"], "is no number"),
+        (["0.9,nan"], "finite"),
+        (["0.9,0.5", "-p", "arp"], "did you mean 'apr'"),
+        (["0.9,0.5", "-p", "apr:gamma=2"], "unknown option of apr 'gamma'"),
+        (["0.9,0.5", "-p", "apr:2,1,1,1"], "too many values"),
+        (["0.9,0.5", "-p", "apr:beta=two"], "'two' is no number"),
+        (["0.9,0.5", "-p", "apr:beta=1"], "beta must be above 1"),
+        (["0.9,0.5", "-p", "ssh:keep_samples=maybe", "-d", "9"], "true or false"),
+        (["0.9,0.5", "-s", "power"], "lacks q: write power:q=…"),
+        (["0.9,0.5", "-s", "pwer:0.5"], "did you mean 'power'"),
+        (["0.9,0.5", "-s", "power:2"], "must lie in"),
+        (["0.9,0.5", "-s", "cores:4"], "cores:COUNT,EXPONENT"),
+        (["0.9,0.5", "-s", "measured:nowhere.csv"], "cannot read nowhere.csv"),
+        (["0.9,0.5", "-c", "2"], "strictly between"),
+        (["0.9,0.5", "-d", "0.1"], "shorter than one pull"),
+    ],
+)
+def test_bad_input_exits_with_2_and_says_what_to_do(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["simulate", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("paceline: error: ")
+    assert says in captured.err
+
+
+def test_words_become_policies_scalings_and_means(tmp_path: Path) -> None:
+    assert parse_policy("batch-racing:64,deviation=0.2").batch == 64  # type: ignore[attr-defined]
+    assert parse_policy("ssh:k=2,keep_samples=true").keep_samples is True  # type: ignore[attr-defined]
+    assert parse_scaling("power:0.5") == PowerLaw(0.5)
+    assert parse_scaling("ernest:1,8,linear=0.5,cores=16") == Ernest(1, 8, linear=0.5, cores=16)
+    assert isinstance(parse_scaling("cores:4,0.5"), CorePool)
+    points = tmp_path / "points.csv"
+    points.write_text("pulls,seconds\n1,1.0\n4,2.0\n")
+    measured = parse_scaling(f"measured:{points}")
+    assert isinstance(measured, Measured)
+    assert measured.seconds(4.0) == pytest.approx(2.0)
+    assert parse_means("linear:0.1,8", seed=0).size == 8
+    assert parse_means("uniform:50", seed=0).size == 50
+    points.write_text("pulls\n1\n")
+    with pytest.raises(InvalidInput, match="two columns"):
+        parse_scaling(f"measured:{points}")

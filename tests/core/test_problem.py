@@ -1,0 +1,106 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from paceline import Bernoulli, Distributions, Evaluated, InvalidInput, Normal, Problem
+from paceline.core.arrays import Floats
+
+
+def draw_many(problem: Problem, arm: int, pulls: int, times: int) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(1)
+    drawn = [
+        problem.draw(np.array([arm]), np.array([pulls]), np.array([0]), rng) for _ in range(times)
+    ]
+    return np.array([sums[0] for sums, _ in drawn]), np.array([squares[0] for _, squares in drawn])
+
+
+@pytest.mark.parametrize(
+    ("problem", "mean", "variance"),
+    [
+        (Bernoulli([0.3, 0.8]), 0.8, 0.16),
+        (Normal([0.3, -2.0], sigma=1.5), -2.0, 2.25),
+        (Distributions([stats.uniform(0, 1), stats.beta(2, 2)]), 0.5, 0.05),
+    ],
+    ids=["bernoulli", "normal", "distributions"],
+)
+def test_sufficient_statistics_have_the_right_law(
+    problem: Problem, mean: float, variance: float
+) -> None:
+    pulls, times = 20, 4000
+    sums, squares = draw_many(problem, 1, pulls, times)
+    # Each check is a z test at about 1e-6.
+    z = (sums.mean() - pulls * mean) / math.sqrt(pulls * variance / times)
+    assert abs(z) < 5
+    spread = (squares - sums**2 / pulls) / (pulls - 1)
+    assert abs(spread.mean() - variance) < 5 * spread.std() / math.sqrt(times)
+    assert np.var(sums) == pytest.approx(pulls * variance, rel=0.15)
+
+
+def test_one_normal_pull_has_no_spread() -> None:
+    sums, squares = draw_many(Normal([0.0, 1.0]), 0, 1, 50)
+    assert squares == pytest.approx(sums**2)
+
+
+def test_many_arms_are_drawn_as_one_array() -> None:
+    arms = np.arange(1000)
+    sums, _ = Bernoulli(np.linspace(0, 1, 1000)).draw(
+        arms, np.full(1000, 10**12), arms, np.random.default_rng(0)
+    )
+    assert np.abs(sums / 10**12 - np.linspace(0, 1, 1000)).max() < 1e-4
+
+
+def test_distributions_know_their_means_and_half_widths() -> None:
+    problem = Distributions([stats.uniform(-1, 4), stats.bernoulli(0.5)])
+    assert problem.means is not None
+    assert problem.means.tolist() == [1.0, 0.5]
+    assert problem.sigma == 2.0
+    assert Distributions([stats.norm(0, 1), stats.norm(1, 1)], sigma=1.0).sigma == 1.0
+
+
+def test_evaluated_pulls_have_seeds_of_their_own_that_the_order_cannot_change() -> None:
+    def evaluate(arm: float, *, seed: int) -> float:
+        return arm + seed
+
+    problem = Evaluated(evaluate, arms=[0.0, 0.5], sigma=1.0)
+    arms = np.array([0, 1])
+
+    def total(parts: list[tuple[list[int], list[int]]]) -> Floats:
+        rng = np.random.default_rng(7)
+        return sum(  # type: ignore[return-value]
+            problem.draw(arms, np.array(pulls), np.array(first), rng)[0] for pulls, first in parts
+        )
+
+    at_once = total([([3, 3], [0, 0])])
+    in_parts = total([([1, 3], [0, 0]), ([2, 0], [1, 3])])
+    assert at_once.tolist() == in_parts.tolist()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Bernoulli([]), "no arms"),
+        (lambda: Bernoulli([0.5]), "only one arm"),
+        (lambda: Bernoulli([0.5, math.nan]), r"number 1 .* is nan"),
+        (lambda: Bernoulli([0.5, 1.2]), "arm 1 has 1.2"),
+        (lambda: Bernoulli("many"), "must be numbers"),
+        (lambda: Bernoulli([[0.5, 0.2]]), "flat list"),
+        (lambda: Normal([0.5, math.inf]), "finite"),
+        (lambda: Normal([0.5, 0.2], sigma=0.0), "sigma"),
+        (lambda: Distributions([stats.norm(0, 1), stats.norm(1, 1)]), "needs sigma"),
+        (lambda: Distributions([0.5, 0.2]), "frozen scipy distribution"),
+        (lambda: Evaluated("f", [1, 2], sigma=1.0), "function"),  # type: ignore[arg-type]
+        (lambda: Evaluated(max, [1, 2], sigma=1.0, means=[1.0, 2.0, 3.0]), "one per arm"),
+        (lambda: Evaluated(max, [1], sigma=1.0), "only one arm"),
+    ],
+)
+def test_bad_problems_are_refused(make: object, says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        make()  # type: ignore[operator]
+
+
+def test_an_evaluation_that_gives_nan_says_which_arm_and_seed() -> None:
+    problem = Evaluated(lambda arm, seed: math.nan, arms=["a", "b"], sigma=1.0)
+    with pytest.raises(InvalidInput, match=r"arm 1 \('b'\) with seed \d+"):
+        problem.draw(np.array([1]), np.array([1]), np.array([0]), np.random.default_rng(0))

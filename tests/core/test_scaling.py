@@ -1,0 +1,189 @@
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paceline import Amdahl, CorePool, Ernest, InvalidInput, Measured, PowerLaw, Scaling
+from paceline.core.arrays import Floats
+
+SCALINGS = [
+    PowerLaw(0.1),
+    PowerLaw(0.5, unit_seconds=3.0),
+    PowerLaw(1.0),
+    Amdahl(0.0),
+    Amdahl(0.3, unit_seconds=0.2),
+    Amdahl(0.3, serial_exponent=0.5),
+    Ernest(1.0, 8.0, cores=16),
+    Ernest(1.0, 8.0, log=0.3, linear=0.1, cores=16),
+    Ernest(0.0, 8.0, log=2.0, cores=64),
+    Measured([1, 2, 4, 16], [1.0, 1.5, 2.0, 4.0]),
+    0.2 * PowerLaw(1.0) + PowerLaw(0.3),
+]
+every_scaling = pytest.mark.parametrize("scaling", SCALINGS, ids=repr)
+
+
+@every_scaling
+@given(pulls=st.floats(1.0, 1e9))
+def test_the_inverse_gives_back_the_pulls(scaling: Scaling, pulls: float) -> None:
+    # Where λ is flat (Ernest's model with more cores than help) the inverse is the largest of all.
+    back = scaling.pulls(scaling.seconds(pulls) * (1 + 1e-12))
+    assert back >= pulls * (1 - 1e-9)
+    assert scaling.seconds(back) == pytest.approx(scaling.seconds(pulls), rel=1e-9)
+
+
+@every_scaling
+@given(seconds=st.floats(1e-6, 1e6))
+def test_the_inverse_is_the_largest_that_fits(scaling: Scaling, seconds: float) -> None:
+    most = scaling.pulls(seconds)
+    assert scaling.seconds(most) <= seconds * (1 + 1e-9)
+    assert scaling.seconds(most * (1 + 1e-6) + 1e-6) >= seconds * (1 - 1e-9)
+
+
+@every_scaling
+def test_arrays_and_numbers_agree_and_zero_takes_no_time(scaling: Scaling) -> None:
+    pulls = np.array([0.0, 0.5, 1.0, 7.0, 1e6])
+    assert scaling.seconds(pulls).tolist() == [scaling.seconds(float(m)) for m in pulls]
+    seconds = scaling.seconds(pulls)
+    assert scaling.pulls(seconds).tolist() == [scaling.pulls(float(t)) for t in seconds]
+    assert scaling.seconds(0.0) == 0.0
+    assert scaling.pulls(0.0) == 0.0
+
+
+@every_scaling
+def test_whole_pulls_gives_back_whole_numbers(scaling: Scaling) -> None:
+    # The trap: in floating point λ⁻¹(λ(n)) is often just below n.
+    for n in range(1, 300):
+        count = scaling.whole_pulls(scaling.seconds(float(n)))
+        assert count >= n
+        assert scaling.seconds(float(count)) == pytest.approx(scaling.seconds(float(n)), rel=1e-9)
+
+
+def test_the_trap_of_the_floored_inverse_is_real() -> None:
+    scaling = PowerLaw(0.25)
+    short = [n for n in range(1, 300) if math.floor(scaling.pulls(scaling.seconds(n))) < n]
+    assert short  # so the test above can fail
+
+
+@every_scaling
+def test_scalings_survive_pickling(scaling: Scaling) -> None:
+    copy = pickle.loads(pickle.dumps(scaling))
+    assert copy.seconds(12.0) == scaling.seconds(12.0)
+
+
+def test_whole_pulls_stays_within_integers_for_a_very_poor_scaling() -> None:
+    assert PowerLaw(0.01).whole_pulls(1e6) < 2**62
+
+
+def test_amdahl_is_the_textbook_law() -> None:
+    # Speed-up on c of P cores, with a serial share s of the one-core time, is 1/(s + (1−s)/c).
+    serial, cores = 0.1, 8
+    on_all = serial + (1 - serial) / cores
+    scaling = Amdahl(serial / on_all, unit_seconds=on_all)
+    for used in (1, 2, 4, 8):
+        assert scaling.seconds(cores / used) == pytest.approx(serial + (1 - serial) / used)
+
+
+@pytest.mark.parametrize(
+    ("scaling", "limit"),
+    [
+        (PowerLaw(0.5), 0.0),
+        (PowerLaw(1.0, unit_seconds=2.0), 2.0),
+        (Amdahl(0.25), 0.75),
+        (Amdahl(0.25, serial_exponent=0.5), 0.75),
+        (Ernest(1.0, 8.0, linear=0.5, cores=4), 9.5 / 4),
+        (Measured([1, 4], [1.0, 2.5]), 0.5),
+        (0.1 * PowerLaw(1.0) + PowerLaw(0.5), 0.1),
+        (CorePool(4, lambda cores: 8 / cores), 2.0),
+    ],
+    ids=repr,
+)
+def test_least_seconds_per_pull_is_the_limit(scaling: Scaling, limit: float) -> None:
+    assert scaling.least_seconds_per_pull == pytest.approx(limit)
+    assert scaling.seconds(1e12) / 1e12 == pytest.approx(limit, abs=1e-4)
+
+
+class TestMeasured:
+    def test_passes_through_points_that_are_rising_and_concave(self) -> None:
+        pulls, seconds = [1, 3, 10, 40], [2.0, 4.0, 8.0, 15.0]
+        assert Measured(pulls, seconds).seconds(np.array(pulls, dtype=float)) == pytest.approx(
+            seconds
+        )
+
+    def test_order_and_repeats_do_not_matter(self) -> None:
+        once = Measured([1, 2, 4], [1.0, 1.5, 2.0])
+        twice = Measured([4, 1, 2, 2, 4, 1], [2.0, 1.0, 1.5, 1.5, 2.0, 1.0])
+        assert twice.seconds(3.3) == pytest.approx(once.seconds(3.3))
+
+    @given(st.integers(0, 10_000))
+    def test_noisy_points_are_made_rising_and_concave(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        pulls = np.array([1.0, 2, 4, 8, 16, 32, 64])
+        scaling = Measured(pulls, pulls**0.5 * np.exp(0.2 * rng.standard_normal(7)))
+        grid = np.linspace(0, 200, 400)
+        slopes = np.diff(scaling.seconds(grid))
+        assert (slopes > 0).all()
+        assert (np.diff(slopes) <= 1e-9).all()
+
+    def test_no_other_rising_concave_function_fits_better(self) -> None:
+        pulls, seconds = np.array([1.0, 2.0, 4.0, 8.0]), np.array([1.0, 3.0, 2.0, 5.0])
+
+        def misfit(times: Floats) -> float:
+            return float(np.sum((times / seconds - 1) ** 2))
+
+        fitted = Measured(pulls, seconds).seconds(pulls)
+        rng = np.random.default_rng(0)
+        for _ in range(2000):
+            slopes = np.sort(rng.exponential(1.0, 4))[::-1]
+            other = np.cumsum(slopes * np.diff(np.r_[0.0, pulls]))
+            mixed = fitted + rng.uniform(0, 0.2) * (other - fitted)  # concave again, and near
+            assert misfit(fitted) <= misfit(mixed) + 1e-9
+
+    def test_a_flat_end_by_chance_still_rises_beyond(self) -> None:
+        scaling = Measured([1, 2, 4, 8], [1.0, 1.6, 2.2, 2.1])
+        assert scaling.seconds(8.0) > scaling.seconds(4.0)
+        assert scaling.pulls(10.0) < math.inf
+
+    @pytest.mark.parametrize(
+        ("pulls", "seconds", "says"),
+        [
+            ([1, 2, 4], [3.0, 2.0, 1.0], "do not rise"),
+            ([1, 2], [1.0, 1.0], "do not rise"),
+            ([1, 2], [1.0], "as many pulls as seconds"),
+            ([], [], "at least one"),
+            ([0, 1], [1.0, 2.0], "above 0"),
+            ([1, 2], [1.0, math.nan], "finite"),
+            ([1, 2], ["a", 2.0], "must be numbers"),
+            ([[1, 2]], [[1.0, 2.0]], "flat list"),
+        ],
+    )
+    def test_refuses(self, pulls: list[float], seconds: list[float], says: str) -> None:
+        with pytest.raises(InvalidInput, match=says):
+            Measured(pulls, seconds)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: PowerLaw(0.0), "above 0"),
+        (lambda: PowerLaw(-0.5), "above 0"),
+        (lambda: PowerLaw(1.5), r"\(0, 1\]"),
+        (lambda: PowerLaw(math.nan), "finite"),
+        (lambda: PowerLaw("half"), "must be a number"),  # type: ignore[arg-type]
+        (lambda: PowerLaw(0.5, unit_seconds=0.0), "unit_seconds"),
+        (lambda: Amdahl(1.0), r"\[0, 1\)"),
+        (lambda: Amdahl(-0.1), "at least 0"),
+        (lambda: Amdahl(0.1, serial_exponent=1.0), "serial_exponent"),
+        (lambda: Ernest(-1.0, 1.0), "fixed of Ernest"),
+        (lambda: Ernest(0.0, 0.0), "above 0"),
+        (lambda: Ernest(1.0, 1.0, cores=0.5), "at least 1"),
+        (lambda: -1.0 * PowerLaw(0.5), "factor"),
+        (lambda: PowerLaw(0.5).seconds(-1.0), "at least 0"),
+        (lambda: PowerLaw(0.5).pulls(math.nan), "at least 0"),
+    ],
+)
+def test_bad_parameters_are_refused(make: object, says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        make()  # type: ignore[operator]

@@ -1,0 +1,177 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paceline import Bernoulli, Evaluated, InvalidInput, PowerLaw
+from paceline.core.rounds import Results, Round
+from paceline.engines.simulated import SimulatedEngine, Span
+
+
+def engine(arms: int = 4, q: float = 0.5) -> tuple[SimulatedEngine, list[Span]]:
+    spans: list[Span] = []
+    problem = Bernoulli(np.linspace(0.0, 1.0, arms))
+    return SimulatedEngine(problem, PowerLaw(q), np.random.default_rng(0), spans), spans
+
+
+def a_round(pulls: dict[int, int], share: float | list[float] | None = None) -> Round:
+    arms = np.array(list(pulls))
+    shares = np.array(share) if isinstance(share, list) else share
+    return Round(arms, np.array(list(pulls.values())), shares)
+
+
+def all_results(simulated: SimulatedEngine) -> list[tuple[float, Results]]:
+    found = []
+    while (results := simulated.wait(math.inf)).arms.size:
+        found.append((simulated.now(), results))
+    return found
+
+
+def test_an_even_round_is_one_event_of_lambda_m() -> None:
+    simulated, _ = engine()
+    wanted = a_round({0: 4, 3: 12})
+    simulated.pursue(wanted)
+    [(now, results)] = all_results(simulated)
+    assert now == 4.0
+    assert results.arms is wanted.arms
+    assert results.sums.tolist() == [0.0, 12.0]
+
+
+def test_a_pull_on_a_share_takes_lambda_of_its_inverse() -> None:
+    simulated, _ = engine()
+    simulated.pursue(a_round({0: 1, 1: 1, 2: 1}, share=[0.5, 0.25, 0.25]))
+    finished = [(now, results.arms.tolist()) for now, results in all_results(simulated)]
+    assert finished == [(pytest.approx(math.sqrt(2)), [0]), (2.0, [1, 2])]
+
+
+def test_pulls_that_do_not_fit_wait_for_their_turn() -> None:
+    simulated, _ = engine()
+    simulated.pursue(a_round({0: 3, 1: 2}, share=0.5))
+    ends = [(now, dict(zip(r.arms.tolist(), r.pulls.tolist(), strict=True)))
+            for now, r in all_results(simulated)]  # fmt: skip
+    step = math.sqrt(2)
+    assert ends == [
+        (pytest.approx(step), {0: 2}),
+        (pytest.approx(2 * step), {0: 1, 1: 1}),
+        (pytest.approx(3 * step), {1: 1}),
+    ]
+
+
+def test_the_whole_pool_for_each_pull_is_one_after_the_other() -> None:
+    simulated, spans = engine()
+    simulated.pursue(a_round({2: 2, 1: 1}, share=1.0))
+    assert [now for now, _ in all_results(simulated)] == [1.0, 2.0, 3.0]
+    assert [span.arm for span in spans] == [2, 2, 1]
+
+
+def test_freed_resource_is_used_while_other_pulls_run_on() -> None:
+    simulated, _ = engine()
+    simulated.pursue(a_round({0: 1, 1: 1}, share=[0.75, 0.25]))
+    first = simulated.wait(math.inf)
+    assert first.arms.tolist() == [0]
+    simulated.pursue(a_round({1: 1, 2: 1}, share=[0.25, 0.75]))  # 1 is under way already
+    finished = [results.arms.tolist() for _, results in all_results(simulated)]
+    assert sorted(arm for arms in finished for arm in arms) == [1, 2]
+    assert simulated.now() == pytest.approx(2 * math.sqrt(4 / 3))
+
+
+def test_what_is_no_longer_wanted_is_cancelled_and_its_resource_reused() -> None:
+    simulated, spans = engine()
+    simulated.pursue(a_round({0: 1, 1: 2}, share=[0.5, 0.25]))
+    simulated.pursue(a_round({0: 1, 2: 1}, share=0.5))
+    [(now, results)] = all_results(simulated)
+    assert now == pytest.approx(math.sqrt(2))
+    assert sorted(results.arms.tolist()) == [0, 2]
+    assert {span.arm for span in spans if span.end > span.start} == {0, 2}
+
+
+def test_a_queued_pull_is_cancelled_before_a_running_one() -> None:
+    simulated, _ = engine()
+    simulated.pursue(a_round({0: 3}, share=1.0))
+    simulated.pursue(a_round({0: 1}, share=1.0))
+    [(now, results)] = all_results(simulated)
+    assert (now, results.pulls.tolist()) == (1.0, [1])
+
+
+def test_time_stops_at_the_deadline_and_the_race_can_go_on() -> None:
+    simulated, _ = engine()
+    wanted = a_round({0: 2, 1: 2})
+    simulated.pursue(wanted)
+    assert simulated.wait(until=1.5).arms.size == 0
+    assert simulated.now() == 1.5
+    simulated.pursue(wanted)
+    assert simulated.wait(until=10.0).arms.tolist() == [0, 1]
+    assert simulated.now() == 2.0
+
+
+def test_thirds_add_up_to_the_whole() -> None:
+    simulated, _ = engine()
+    simulated.pursue(a_round({0: 1, 1: 1, 2: 1}, share=1 / 3))
+    [(now, results)] = all_results(simulated)
+    assert results.arms.size == 3
+    assert now == pytest.approx(math.sqrt(3))
+
+
+@given(
+    steps=st.lists(
+        st.dictionaries(
+            st.integers(0, 3),
+            st.tuples(st.integers(1, 3), st.sampled_from([0.125, 0.2, 0.25, 1 / 3, 0.5, 1.0])),
+            min_size=1,
+            max_size=4,
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_never_more_than_the_pool_and_every_pull_once(
+    steps: list[dict[int, tuple[int, float]]],
+) -> None:
+    """Whatever is wanted, in whatever order, with cancellations in between."""
+    simulated, spans = engine()
+    told = np.zeros(4, dtype=int)
+    for step in steps:
+        arms = np.array(list(step))
+        pulls = np.array([count for count, _ in step.values()])
+        wanted = Round(arms, pulls, np.array([share for _, share in step.values()]))
+        simulated.pursue(wanted)
+        results = simulated.wait(math.inf)
+        assert results.arms.size > 0
+        assert set(results.arms.tolist()) <= set(arms.tolist())
+        for arm, count in zip(results.arms.tolist(), results.pulls.tolist(), strict=True):
+            assert count <= step[arm][0]  # no pull that was not wanted
+            told[arm] += count
+    simulated.pursue(Round(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))
+    assert simulated.wait(math.inf).arms.size == 0
+    done = [s for s in spans if s.end > s.start]
+    for moment in {span.start for span in done}:
+        used = sum(s.share * s.pulls for s in done if s.start <= moment < s.end)
+        assert used <= 1 + 1e-9
+
+
+def test_the_kth_pull_has_its_seed_whatever_was_cancelled_before() -> None:
+    seen: list[int] = []
+    problem = Evaluated(lambda arm, seed: seen.append(seed) or 0.0, arms=[0, 1], sigma=1.0)  # type: ignore[func-returns-value]
+
+    def seeds_of_arm_0(disturb: bool) -> list[int]:
+        seen.clear()
+        simulated = SimulatedEngine(problem, PowerLaw(0.5), np.random.default_rng(3))
+        if disturb:
+            simulated.pursue(a_round({0: 2}, share=0.25))
+            simulated.pursue(a_round({1: 1}, share=1.0))
+            simulated.wait(math.inf)
+            seen.clear()
+        simulated.pursue(a_round({0: 3}))
+        simulated.wait(math.inf)
+        return list(seen)
+
+    assert seeds_of_arm_0(disturb=False) == seeds_of_arm_0(disturb=True)
+
+
+@pytest.mark.parametrize("share", [0.0, -0.5, 1.5, math.nan])
+def test_an_impossible_share_is_refused(share: float) -> None:
+    simulated, _ = engine()
+    with pytest.raises(InvalidInput, match="share of the pool"):
+        simulated.pursue(a_round({0: 1}, share=share))

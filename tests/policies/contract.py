@@ -1,0 +1,147 @@
+"""The laws of policies. A policy's tests subclass `PolicyContract` and say how it is started."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from paceline import Bernoulli, InvalidInput, Policy, PowerLaw
+from paceline.core.rounds import Results, Round
+from paceline.policies.base import Pacer, Task
+from paceline.policies.catalog import POLICIES
+
+ARMS = 9
+MEANS = np.linspace(0.95, 0.05, ARMS)
+MOST_ROUNDS = 3000
+
+
+class PolicyContract:
+    """Every policy is held to these."""
+
+    policy: ClassVar[Policy]
+    goal: ClassVar[dict[str, float]]  # what makes it stop
+
+    def task(self, **changes: Any) -> Task:
+        return Task(**({"arms": ARMS, "scaling": PowerLaw(0.5), "seed": 5, **self.goal} | changes))
+
+    def rounds(self, pacer: Pacer, seed: int, *, pieces: bool) -> Iterator[tuple[Round, Results]]:
+        """Play a race; with `pieces`, tell every round in parts and in another order."""
+        problem = Bernoulli(MEANS)
+        rng, cut = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+        for _ in range(MOST_ROUNDS):
+            if pacer.verdict is not None:
+                return
+            wanted = pacer.ask()
+            sums, squares = problem.draw(wanted.arms, wanted.pulls, wanted.pulls, rng)
+            results = Results(wanted.arms, wanted.pulls, sums, squares)
+            for part in _pieces(results, cut) if pieces else [results]:
+                pacer.tell(part)
+            yield wanted, results
+
+    def test_is_in_the_catalog_under_its_name(self) -> None:
+        assert POLICIES[self.policy.name] is type(self.policy)
+
+    def test_a_round_names_each_arm_once_and_asks_for_pulls(self) -> None:
+        for wanted, _ in self.rounds(self.policy.start(self.task()), 0, pieces=False):
+            assert np.unique(wanted.arms).size == wanted.arms.size > 0
+            assert (wanted.pulls >= 1).all()
+            assert ((wanted.arms >= 0) & (wanted.arms < ARMS)).all()
+
+    def test_asking_changes_nothing(self) -> None:
+        quiet, asked = self.policy.start(self.task()), self.policy.start(self.task())
+        for (a, _), (b, _) in zip(
+            self.rounds(quiet, 1, pieces=False),
+            _asking(asked, self.rounds(asked, 1, pieces=False)),
+            strict=True,
+        ):
+            assert a.arms.tolist() == b.arms.tolist()
+            assert a.pulls.tolist() == b.pulls.tolist()
+
+    def test_only_what_is_missing_is_asked_for(self) -> None:
+        pacer = self.policy.start(self.task())
+        wanted = pacer.ask()
+        first, *others = _pieces(_zeros(wanted), np.random.default_rng(0))
+        if not others:
+            pytest.skip("the first round is a single pull")
+        pacer.tell(first)
+        left = pacer.ask()
+        assert left.total == wanted.total - int(first.pulls.sum())
+
+    def test_results_in_pieces_and_any_order_lead_to_the_same_race(self) -> None:
+        whole, parts = self.policy.start(self.task()), self.policy.start(self.task())
+        played = list(self.rounds(whole, 2, pieces=False))
+        again = list(self.rounds(parts, 2, pieces=True))
+        assert [r.arms.tolist() for r, _ in played] == [r.arms.tolist() for r, _ in again]
+        assert [r.pulls.tolist() for r, _ in played] == [r.pulls.tolist() for r, _ in again]
+
+    def test_a_replay_repeats_the_race(self) -> None:
+        first = self.policy.start(self.task())
+        record = [results for _, results in self.rounds(first, 3, pieces=False)]
+        second = self.policy.start(self.task())
+        for results in record:
+            second.tell(results)
+        assert second.tally.pulls.tolist() == first.tally.pulls.tolist()
+        assert second.ask().arms.tolist() == first.ask().arms.tolist()
+        assert (second.verdict is None) == (first.verdict is None)
+        if first.verdict is not None and second.verdict is not None:
+            assert second.verdict.arms.tolist() == first.verdict.arms.tolist()
+
+    def test_nothing_is_asked_after_the_verdict_and_late_results_change_nothing(self) -> None:
+        pacer = self.policy.start(self.task())
+        record = list(self.rounds(pacer, 4, pieces=False))
+        if pacer.verdict is None:
+            pytest.skip("it stops only when it is stopped")
+        assert pacer.ask().total == 0
+        verdict = pacer.verdict
+        pacer.tell(record[-1][1])
+        assert pacer.verdict is verdict
+
+    def test_it_can_be_stopped_at_any_time(self) -> None:
+        pacer = self.policy.start(self.task())
+        verdict = pacer.stop("for a test")
+        assert verdict.reason == "for a test"
+        assert verdict.confidence is None
+        assert verdict.arms.size >= 1
+
+    def test_a_missing_goal_is_refused(self) -> None:
+        if self.policy.goal is None:
+            pytest.skip("it takes either")
+        other = {"deadline": 50.0} if self.policy.goal == "confidence" else {"confidence": 0.9}
+        with pytest.raises(InvalidInput, match=rf"{self.policy.name} .*give {self.policy.goal}="):
+            self.policy.start(Task(arms=ARMS, scaling=PowerLaw(0.5), **other))  # type: ignore[arg-type]
+
+    def test_top_and_tolerance_work_or_are_refused(self) -> None:
+        for change, able in (
+            ({"top": 2}, self.policy.finds_top),
+            ({"tolerance": 0.1}, self.policy.takes_tolerance),
+        ):
+            if able:
+                pacer = self.policy.start(self.task(**change))
+                list(self.rounds(pacer, 5, pieces=False))
+                assert pacer.verdict is not None
+                assert pacer.verdict.arms.size == pacer.task.top
+            else:
+                with pytest.raises(InvalidInput, match="try apr"):
+                    self.policy.start(self.task(**change))
+
+
+def _asking(pacer: Pacer, played: Iterator[Any]) -> Iterator[Any]:
+    for item in played:
+        for _ in range(3):
+            pacer.ask()
+        yield item
+
+
+def _zeros(wanted: Round) -> Results:
+    nothing = np.zeros(wanted.arms.size)
+    return Results(wanted.arms, wanted.pulls, nothing, nothing)
+
+
+def _pieces(results: Results, rng: np.random.Generator) -> list[Results]:
+    """Split results into single arms, in random order; the sums stay whole."""
+    order = rng.permutation(results.arms.size)
+    return [
+        Results(results.arms[[i]], results.pulls[[i]], results.sums[[i]], results.squares[[i]])
+        for i in order
+    ]

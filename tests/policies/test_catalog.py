@@ -1,0 +1,54 @@
+import inspect
+from pathlib import Path
+
+import pytest
+
+import paceline
+from paceline import APR, SSH, InvalidInput
+from paceline.policies.base import Task
+from paceline.policies.catalog import POLICIES, find_policy
+
+
+def test_the_promised_names_are_there() -> None:
+    promised = {"apr", "batch-racing", "ssh", "sequential-halving", "ucb-e", "lil-ucb", "uniform"}
+    assert promised <= POLICIES.keys()
+
+
+def test_every_policy_has_a_file_of_its_own_and_is_public() -> None:
+    files = [Path(inspect.getfile(kind)).stem for kind in POLICIES.values()]
+    assert len(set(files)) == len(files)
+    for name, kind in POLICIES.items():
+        assert getattr(paceline, kind.__name__) is kind
+        assert kind.name == name
+
+
+def test_the_defaults_follow_the_goal() -> None:
+    assert find_policy(None, deadline_only=False) == APR()
+    assert find_policy(None, deadline_only=True) == SSH()
+
+
+def test_unknown_policies_are_refused_with_the_nearest_name() -> None:
+    with pytest.raises(InvalidInput, match="unknown policy 'aprr': did you mean 'apr'"):
+        find_policy("aprr", deadline_only=False)
+    with pytest.raises(InvalidInput, match=r"write APR\(\)"):
+        find_policy(APR, deadline_only=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"arms": 1}, "at least 2"),
+        ({"confidence": 1.0}, "strictly between 0 and 1"),
+        ({"confidence": None}, "say when to stop"),
+        ({"deadline": -1.0}, "deadline"),
+        ({"deadline": 0.5}, "shorter than one pull"),
+        ({"top": 4}, "nothing to find"),
+        ({"top": 0}, "at least 1"),
+        ({"tolerance": -0.1}, "tolerance"),
+        ({"sigma": 0.0}, "sigma"),
+    ],
+)
+def test_impossible_tasks_are_refused(changes: dict[str, float], says: str) -> None:
+    good = {"arms": 4, "scaling": paceline.PowerLaw(0.5), "confidence": 0.9}
+    with pytest.raises(InvalidInput, match=says):
+        Task(**(good | changes))  # type: ignore[arg-type]

@@ -1,0 +1,53 @@
+import subprocess
+import sys
+
+import paceline
+
+
+def test_the_promised_names_are_public() -> None:
+    promised = [
+        "simulate",
+        "PowerLaw",
+        "Amdahl",
+        "Ernest",
+        "Measured",
+        "CorePool",
+        "theory",
+        "APR",
+        "BatchRacing",
+        "SSH",
+        "SequentialHalving",
+        "UCBE",
+        "LilUCB",
+        "Uniform",
+    ]
+    assert set(promised) <= set(paceline.__all__)
+
+
+def test_all_is_sorted_and_complete() -> None:
+    assert all(hasattr(paceline, name) for name in paceline.__all__)
+    assert len(set(paceline.__all__)) == len(paceline.__all__)
+
+
+def test_theory_keeps_its_promises() -> None:
+    promised = [
+        "oracle_seconds",
+        "optimal_seconds",
+        "upper_bound",
+        "lower_bound",
+        "stages_to_combine",
+        "success_bound",
+    ]
+    assert set(promised) <= set(paceline.theory.__all__)
+
+
+def test_importing_paceline_imports_nothing_heavy() -> None:
+    script = "import sys, paceline; print([m for m in HEAVY if m in sys.modules])"
+    heavy = ["scipy.stats", "scipy.optimize", "matplotlib", "rich", "loky", "argparse"]
+    done = subprocess.run(
+        [sys.executable, "-c", f"HEAVY = {heavy}; {script}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[]\n"

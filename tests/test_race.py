@@ -1,0 +1,87 @@
+import math
+
+import numpy as np
+import pytest
+
+from paceline import APR, SSH, Bernoulli, PowerLaw
+from paceline.core.rounds import NO_RESULTS, Results, Round
+from paceline.engines.simulated import SimulatedEngine
+from paceline.policies.base import Task
+from paceline.race import run
+
+MEANS = np.array([0.9, 0.5, 0.2])
+
+
+class Told:
+    """A mock engine: pulls take the seconds it is told, and nothing sleeps."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.time = 0.0
+        self.wanted: list[Round] = []
+
+    def now(self) -> float:
+        return self.time
+
+    def pursue(self, wanted: Round) -> None:
+        self.wanted.append(wanted)
+
+    def wait(self, until: float) -> Results:
+        if self.time + self.seconds > until:
+            self.time = until
+            return NO_RESULTS
+        self.time += self.seconds
+        wanted = self.wanted[-1]
+        sums = wanted.pulls * MEANS[wanted.arms]
+        return Results(wanted.arms, wanted.pulls, sums, sums)
+
+
+def test_time_is_what_the_engine_says() -> None:
+    engine = Told(seconds=0.123)
+    pacer = APR().start(Task(arms=3, scaling=PowerLaw(0.5), confidence=0.9))
+    ending = run(pacer, engine)
+    assert ending.seconds == pytest.approx(0.123 * ending.rounds)
+    assert ending.pulls == sum(wanted.total for wanted in engine.wanted)
+    assert ending.verdict.decided
+    assert ending.verdict.arms.tolist() == [0]
+
+
+def test_the_deadline_ends_a_race_undecided_or_with_the_best_so_far() -> None:
+    task = Task(arms=3, scaling=PowerLaw(0.5), confidence=0.999, deadline=1.0)
+    undecided = run(APR().start(task), Told(seconds=0.4), deadline=1.0)
+    assert undecided.seconds == 1.0
+    assert undecided.rounds == 3  # the third was under way
+    assert not undecided.verdict.decided
+    assert "deadline of 1 s" in undecided.verdict.reason
+
+    task = Task(arms=3, scaling=PowerLaw(0.5), deadline=100.0)
+    slow = run(SSH(k=1).start(task), Told(seconds=70.0), deadline=100.0)
+    assert slow.verdict.decided
+    assert slow.verdict.arms.tolist() == [0]  # by the one stage that came back
+    assert slow.verdict.confidence is None
+
+
+def test_caps_end_a_race_before_the_round_that_would_exceed_them() -> None:
+    task = Task(arms=3, scaling=PowerLaw(0.5), confidence=0.9)
+    ending = run(APR().start(task), Told(seconds=1.0), max_pulls=20)
+    assert ending.pulls <= 20
+    assert not ending.verdict.decided
+    assert sorted(ending.verdict.arms.tolist()) == [0, 1, 2]
+    assert run(APR().start(task), Told(seconds=1.0), max_rounds=2).pulls == 15
+
+
+def test_a_stopped_race_goes_on_to_a_later_deadline() -> None:
+    task = Task(arms=3, scaling=PowerLaw(0.5), confidence=0.9)
+
+    def fresh() -> SimulatedEngine:
+        return SimulatedEngine(Bernoulli(MEANS), PowerLaw(0.5), np.random.default_rng(4))
+
+    at_once = run(APR().start(task), fresh())
+    pacer, engine = APR().start(task), fresh()
+    for deadline in (5.0, 11.0, 40.0):
+        run(pacer, engine, deadline=deadline)
+    in_parts = run(pacer, engine, deadline=math.inf)
+    assert (in_parts.seconds, in_parts.verdict.arms[0]) == (
+        at_once.seconds,
+        at_once.verdict.arms[0],
+    )

@@ -1,0 +1,142 @@
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import paceline
+from paceline import APR, InvalidInput, PowerLaw, Scaling, simulate
+from paceline.core.arrays import Floats
+
+MEANS = [0.9, 0.7, 0.3]
+
+
+def test_the_arrays_have_one_entry_per_replication() -> None:
+    result = simulate(MEANS, "apr", PowerLaw(0.5), confidence=0.9, replications=7)
+    for array in (result.seconds, result.index, result.correct, result.pulls, result.rounds):
+        assert array.shape == (7,)
+    assert result.correct.dtype == bool
+    assert result.gap.tolist() == [0.0] * 7
+    assert result.success == 1.0
+    assert result.standard_error == pytest.approx(result.seconds.std(ddof=1) / math.sqrt(7))
+
+
+def test_the_same_seed_gives_the_same_result_on_one_process_or_two() -> None:
+    one = simulate(MEANS, APR(), confidence=0.9, seed=3, replications=12, processes=1)
+    two = simulate(MEANS, APR(), confidence=0.9, seed=3, replications=12, processes=2)
+    other = simulate(MEANS, APR(), confidence=0.9, seed=4, replications=12, processes=1)
+    assert one.seconds.tolist() == two.seconds.tolist()
+    assert one.pulls.tolist() == two.pulls.tolist()
+    assert one.index.tolist() == two.index.tolist()
+    assert one.seconds.tolist() != other.seconds.tolist()
+
+
+def test_more_replications_repeat_the_first_ones() -> None:
+    few = simulate(MEANS, APR(), confidence=0.9, replications=3)
+    many = simulate(MEANS, APR(), confidence=0.9, replications=6)
+    assert many.pulls[:3].tolist() == few.pulls.tolist()
+
+
+def test_a_script_without_a_main_guard_can_use_two_processes() -> None:
+    script = """
+import paceline
+
+class Mine(paceline.Scaling):
+    def _seconds(self, pulls):
+        return pulls**0.5
+
+print(paceline.simulate([0.9, 0.5], scaling=Mine(), replications=4, processes=2).index.tolist())
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("[0, 0, 0, 0]\n", 0), done.stderr
+
+
+def test_the_defaults() -> None:
+    assert simulate(MEANS).confidence == 0.95
+    by_deadline = simulate(MEANS, deadline=20.0)
+    assert by_deadline.confidence is None
+    assert by_deadline.seconds[0] <= 20.0
+
+
+def test_both_goals_end_at_the_deadline_undecided() -> None:
+    result = simulate([0.51, 0.5], confidence=0.99, deadline=30.0)
+    assert result.seconds.tolist() == [30.0]
+    assert result.index.tolist() == [-1]
+    assert np.isnan(result.gap[0])
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        paceline.Normal([1.0, 0.0], sigma=0.5),
+        paceline.Distributions([stats.beta(8, 2), stats.beta(2, 8)]),
+        paceline.Evaluated(
+            lambda arm, seed: arm + 0.1 * np.random.default_rng(seed).normal(),
+            arms=[1.0, 0.0],
+            sigma=0.1,
+            means=[1.0, 0.0],
+        ),
+    ],
+    ids=["normal", "distributions", "evaluated"],
+)
+def test_any_problem_can_be_raced(problem: paceline.Problem) -> None:
+    result = simulate(problem, confidence=0.9, replications=3)
+    assert result.index.tolist() == [0, 0, 0]
+    again = simulate(problem, confidence=0.9, replications=3)
+    assert again.pulls.tolist() == result.pulls.tolist()
+
+
+def test_answers_cannot_be_judged_without_the_truth() -> None:
+    problem = paceline.Evaluated(lambda arm, seed: arm, arms=[1.0, 0.0], sigma=0.1)
+    result = simulate(problem, confidence=0.9)
+    assert result.index.tolist() == [0]
+    with pytest.raises(InvalidInput, match="means="):
+        _ = result.correct
+
+
+class Falling(Scaling):
+    def _seconds(self, pulls: Floats) -> Floats:
+        return 1.0 / pulls
+
+
+class Bounded(Scaling):
+    def _seconds(self, pulls: Floats) -> Floats:
+        return pulls / (1.0 + pulls)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"means": []}, "no arms"),
+        ({"means": [0.5]}, "only one arm"),
+        ({"means": [0.5, math.nan]}, "nan"),
+        ({"means": [0.5, 1.5]}, "clip the means"),
+        ({"confidence": 1.0}, "strictly between 0 and 1"),
+        ({"confidence": 0.0}, "strictly between 0 and 1"),
+        ({"confidence": "high"}, "must be a number"),
+        ({"policy": "arp"}, "did you mean 'apr'"),
+        ({"policy": 3}, "unknown policy 3"),
+        ({"policy": "ssh"}, "give deadline="),
+        ({"policy": "apr", "confidence": None, "deadline": 9.0}, "give confidence="),
+        ({"rewards": "poisson"}, "unknown rewards 'poisson'"),
+        ({"rewards": "normal", "sigma": 0.0}, "sigma"),
+        ({"scaling": Falling()}, "λ falls"),
+        ({"scaling": Bounded()}, "λ is bounded"),
+        ({"scaling": lambda m: m}, "must be a Scaling"),
+        ({"confidence": None, "deadline": 0.5}, "shorter than one pull"),
+        ({"confidence": None, "deadline": 1.2}, "raise the deadline to at least 1.7"),
+        ({"replications": 0}, "replications"),
+        ({"seed": -1}, "seed"),
+        ({"processes": 0}, "processes"),
+        ({"top": 3}, "nothing to find"),
+        ({"max_pulls": 0}, "max_pulls"),
+    ],
+)
+def test_bad_input_is_refused_with_what_to_do(arguments: dict[str, object], says: str) -> None:
+    good: dict[str, object] = {"means": MEANS, "confidence": 0.9}
+    with pytest.raises(InvalidInput, match=says):
+        simulate(**(good | arguments))  # type: ignore[arg-type]
