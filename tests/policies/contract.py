@@ -23,7 +23,8 @@ class PolicyContract:
     goal: ClassVar[dict[str, float]]  # what makes it stop
 
     def task(self, **changes: Any) -> Task:
-        return Task(**({"arms": ARMS, "scaling": PowerLaw(0.5), "seed": 5, **self.goal} | changes))
+        given: dict[str, Any] = {"arms": ARMS, "scaling": PowerLaw(0.5), "seed": 5, **self.goal}
+        return Task(**(given | changes))
 
     def rounds(self, pacer: Pacer, seed: int, *, pieces: bool) -> Iterator[tuple[Round, Results]]:
         """Play a race; with `pieces`, tell every round in parts and in another order."""

@@ -28,9 +28,8 @@ def test_it_is_the_rule_of_the_paper(arms: list[tuple[int, int]], wanted: int) -
     if len(arms) <= wanted:
         return
     accept, reject = judge(np.array(low), np.array(high), wanted)
-    assert (set(np.flatnonzero(accept)), set(np.flatnonzero(reject))) == as_printed(
-        low, high, wanted
-    )
+    found = (set(np.flatnonzero(accept).tolist()), set(np.flatnonzero(reject).tolist()))
+    assert found == as_printed(low, high, wanted)
 
 
 @given(arms=intervals, wanted=st.integers(1, 3), tolerance=st.integers(0, 5), data=st.data())

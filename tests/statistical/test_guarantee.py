@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import binomtest
 
 from paceline import APR, SSH, BatchRacing, LilUCB, Policy, PowerLaw, Uniform, simulate
+from paceline.core.arrays import Floats
 from paceline.core.evidence.lil import omega, radius
 from paceline.theory import gaps_of, hardness, success_bound
 
@@ -19,8 +20,8 @@ RUNS = 2000
 CERTAIN = 1e-6
 
 
-def one_against_many(arms: int, gap: float, best: float = 0.5) -> np.ndarray:
-    return np.r_[best, np.full(arms - 1, best - gap)]
+def one_against_many(arms: int, gap: float, best: float = 0.5) -> Floats:
+    return np.concatenate([[best], np.full(arms - 1, best - gap)])
 
 
 def refutes(errors: int, runs: int, allowed: float) -> bool:
@@ -29,7 +30,7 @@ def refutes(errors: int, runs: int, allowed: float) -> bool:
 
 
 def errors_of(
-    policy: Policy, means: np.ndarray, *, rewards: str = "bernoulli", runs: int = RUNS
+    policy: Policy, means: Floats, *, rewards: str = "bernoulli", runs: int = RUNS
 ) -> int:
     """How often another arm than the best was declared the best, or the best one was lost."""
     result = simulate(
@@ -48,7 +49,7 @@ def errors_of(
     ],
     ids=["64 arms", "16 arms", "2 arms", "normal"],
 )
-def test_apr_errs_no_more_than_delta_allows(means: np.ndarray, rewards: str) -> None:
+def test_apr_errs_no_more_than_delta_allows(means: Floats, rewards: str) -> None:
     assert not refutes(errors_of(APR(deviation=1.0), means, rewards=rewards), RUNS, DELTA)
 
 

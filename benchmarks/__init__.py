@@ -1,0 +1,1 @@
+"""The project's measured figures; `make bench` runs them all."""

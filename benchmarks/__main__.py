@@ -1,0 +1,32 @@
+"""`python -m benchmarks [NAME …]`: measure, print, and keep the tables as CSV."""
+
+import csv
+import sys
+import time
+from pathlib import Path
+
+from benchmarks import errors, figure3, figure4, speed
+from paceline.cli.output import print_table
+
+BENCHMARKS = {
+    "speed": speed.run,
+    "figure3": figure3.run,
+    "figure4": figure4.run,
+    "errors": errors.run,
+}
+
+
+def main(names: list[str]) -> None:
+    folder = Path("bench-results")
+    folder.mkdir(exist_ok=True)
+    for name in names or BENCHMARKS:
+        began = time.perf_counter()
+        table = BENCHMARKS[name]()
+        print(f"\n{name} ({time.perf_counter() - began:.0f} s)\n", flush=True)
+        print_table(table)
+        with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream).writerows([table.columns, *table.rows])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
