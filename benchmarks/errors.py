@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from paceline import APR, PowerLaw, simulate
-from paceline.paper.report import Table
+from paceline.tables import Table
 
 RUNS = 2000
 DELTA = 0.1

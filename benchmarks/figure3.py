@@ -5,7 +5,7 @@ import math
 from benchmarks.prototype import APR_CELLS, BATCH_CELLS, Cell
 from paceline import APR, BatchRacing, Policy, PowerLaw, simulate
 from paceline.paper.instances import linear_means
-from paceline.paper.report import Table
+from paceline.tables import Table
 
 RUNS = 400
 

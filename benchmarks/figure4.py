@@ -10,10 +10,10 @@ from paceline import SSH, Bernoulli, Policy, PowerLaw, SequentialHalving
 from paceline.core.seeds import replication_seeds
 from paceline.engines.simulated import SimulatedEngine
 from paceline.paper.instances import uniform_means
-from paceline.paper.report import Table
 from paceline.parallel import spread, usable_cores
 from paceline.policies.base import Task
 from paceline.race import run as run_race
+from paceline.tables import Table
 
 RUNS = 1000
 ARMS = 1024

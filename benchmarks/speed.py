@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from paceline.paper.report import Table
+from paceline.tables import Table
 
 _PROGRAM = """
 import numpy as np, paceline

@@ -98,6 +98,44 @@ def test_answers_cannot_be_judged_without_the_truth() -> None:
         _ = result.correct
 
 
+@pytest.mark.parametrize("policy", ["ssh", "uniform", "sequential-halving"])
+def test_a_deadline_with_room_for_endless_pulls_is_used(policy: str) -> None:
+    result = simulate([0.1, 0.9], policy, PowerLaw(0.1), deadline=40.0, replications=20)
+    assert result.correct.all()
+    assert (result.pulls > 1e15).all()
+
+
+def test_a_cap_that_allows_no_pull_decides_nothing() -> None:
+    result = simulate([0.1, 0.9], "ssh", PowerLaw(0.5), deadline=40.0, max_pulls=10)
+    assert result.index.tolist() == [-1]
+    assert result.pulls.tolist() == [0]
+    assert "caps" in result.reasons[0]
+
+
+def test_rounds_that_a_cap_kept_from_starting_are_not_counted() -> None:
+    result = simulate([0.5, 0.5], confidence=0.9, max_rounds=3)
+    assert result.rounds.tolist() == [3]
+
+
+def test_a_scaling_that_punishes_rounds_is_warned_of() -> None:
+    class Convex(Scaling):
+        def _seconds(self, pulls: Floats) -> Floats:
+            return pulls**1.5
+
+    with pytest.warns(paceline.ScalingWarning, match="not subadditive"):
+        simulate(MEANS, scaling=Convex(), confidence=0.9)
+
+
+def test_what_cannot_be_sent_to_another_process_is_refused_or_stays_here() -> None:
+    import threading
+
+    lock = threading.Lock()
+    problem = paceline.Evaluated(lambda arm, lock_=lock: arm, arms=[1.0, 0.0], sigma=0.1)
+    with pytest.raises(InvalidInput, match="use processes=1"):
+        simulate(problem, confidence=0.9, replications=2, processes=2)
+    assert simulate(problem, confidence=0.9, replications=2).index.tolist() == [0, 0]
+
+
 class Falling(Scaling):
     def _seconds(self, pulls: Floats) -> Floats:
         return 1.0 / pulls
@@ -118,6 +156,11 @@ class Bounded(Scaling):
         ({"confidence": 1.0}, "strictly between 0 and 1"),
         ({"confidence": 0.0}, "strictly between 0 and 1"),
         ({"confidence": "high"}, "must be a number"),
+        ({"confidence": "0.9"}, "must be a number"),
+        ({"confidence": True}, "must be a number"),
+        ({"confidence": None, "deadline": "10"}, "must be a number"),
+        ({"replications": 2.0}, "whole number"),
+        ({"top": "2"}, "whole number"),
         ({"policy": "arp"}, "did you mean 'apr'"),
         ({"policy": 3}, "unknown policy 3"),
         ({"policy": "ssh"}, "give deadline="),

@@ -5,7 +5,7 @@ from paceline.core.assumptions import Assumptions, check_assumptions
 from paceline.core.pool import CorePool
 from paceline.core.problem import Bernoulli, Distributions, Evaluated, Normal, Problem
 from paceline.core.scaling import Amdahl, Ernest, Measured, PowerLaw, Scaling
-from paceline.errors import InvalidInput, MissingExtra, PacelineError
+from paceline.errors import InvalidInput, MissingExtra, PacelineError, ScalingWarning
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy
 from paceline.policies.batch_racing import BatchRacing
@@ -40,6 +40,7 @@ __all__ = [
     "PowerLaw",
     "Problem",
     "Scaling",
+    "ScalingWarning",
     "SequentialHalving",
     "Simulation",
     "Uniform",

@@ -4,6 +4,7 @@ Every message says what was seen and what to do next. Imports nothing of pacelin
 """
 
 import difflib
+import math
 from collections.abc import Iterable
 
 
@@ -13,6 +14,10 @@ class PacelineError(Exception):
 
 class InvalidInput(PacelineError, ValueError):
     """The caller gave something that cannot be run; nothing has been run."""
+
+
+class ScalingWarning(UserWarning):
+    """A scaling function breaks an assumption that makes bigger rounds worth while."""
 
 
 class MissingExtra(PacelineError, ImportError):
@@ -29,3 +34,15 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
     near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return InvalidInput(f"unknown {kind} {name!r}: {hint}Known: {', '.join(names)}")
+
+
+def at_least(value: float) -> str:
+    """Write a limit that was missed so that what is written is enough: rounded up.
+
+    >>> at_least(32.01562118716424), at_least(8.0)
+    ('32.02', '8')
+    """
+    if not 0 < value < math.inf:
+        return f"{value:g}"
+    step = 10.0 ** (math.floor(math.log10(value)) - 3)
+    return f"{math.ceil(value / step - 1e-6) * step:.6g}"

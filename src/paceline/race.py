@@ -31,12 +31,13 @@ def run(
     Pulls unfinished at the deadline do not count. A round that would go past `max_pulls` is not
     started.
     """
-    told = 0
+    told = int(pacer.tally.pulls.sum())  # a race may have been stopped before, and go on
     while (verdict := pacer.verdict) is None:
         wanted = pacer.ask()
         if told + wanted.total > max_pulls or pacer.rounds > max_rounds:
-            verdict = pacer.stop(_cap_reached(told, max_pulls, max_rounds))
-            break
+            caps = f"{max_pulls:g} pulls and {max_rounds:g} rounds"
+            reason = f"no verdict after {told} pulls, and the caps are {caps}"
+            return Ending(pacer.stop(reason), engine.now(), told, pacer.rounds - 1)
         engine.pursue(wanted)
         results = engine.wait(deadline)
         if results.arms.size == 0:
@@ -45,8 +46,3 @@ def run(
         told += int(results.pulls.sum())
         pacer.tell(results)
     return Ending(verdict, engine.now(), told, pacer.rounds)
-
-
-def _cap_reached(pulls: int, max_pulls: float, max_rounds: float) -> str:
-    caps = f"{max_pulls:g} pulls and {max_rounds:g} rounds"
-    return f"no verdict after {pulls} pulls, and the caps are {caps}"

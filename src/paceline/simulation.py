@@ -2,7 +2,8 @@
 
 import math
 import time
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from paceline.core.problem import Bernoulli, Normal, Problem
 from paceline.core.scaling import PowerLaw, Scaling
 from paceline.core.seeds import replication_seeds
 from paceline.engines.simulated import SimulatedEngine
-from paceline.errors import InvalidInput, unknown_name
+from paceline.errors import InvalidInput, ScalingWarning, unknown_name
 from paceline.parallel import picklable, spread, usable_cores
 from paceline.policies.base import Policy, Task
 from paceline.policies.catalog import find_policy
@@ -32,6 +33,7 @@ class Simulation:
     pulls: Ints
     rounds: Ints
     chosen: Ints  # replications × top; -1 where undecided
+    reasons: tuple[str, ...]  # why it was ended from outside; empty where the policy ended it
     confidence: float | None  # what is guaranteed of a decided replication
     problem: Problem
     tolerance: float
@@ -93,17 +95,17 @@ def simulate(
     tolerance: float = 0.0,
     seed: int = 0,
     replications: int = 1,
-    max_pulls: float = 1e15,
+    max_pulls: float | None = None,
     max_rounds: float = 1e6,
     processes: int | None = None,
 ) -> Simulation:
     """Race arms with known means, or a `Problem`, in virtual time.
 
     It stops at `confidence` (0.95 if neither that nor a deadline is given), at `deadline`
-    seconds, or, undecided, at a cap on pulls or rounds: tied arms never separate. `policy` is a
-    name or a policy; by default `apr` for a confidence and `ssh` for a deadline. `sigma` is for
-    normal rewards. Replications run on all cores where that pays (`processes` says how many),
-    with the same results.
+    seconds, or, undecided, at a cap on rounds or pulls (10¹⁵ of them, for a confidence): tied arms
+    never separate. `policy` is a name or a policy; by default `apr` for a confidence and `ssh` for
+    a deadline. `sigma` is for normal rewards. Replications run on all cores where that pays
+    (`processes` says how many), with the same results.
 
     >>> import paceline
     >>> result = paceline.simulate([0.9, 0.6, 0.5], policy="apr", scaling=paceline.PowerLaw(0.5),
@@ -128,7 +130,11 @@ def simulate(
     chosen_policy.start(task)  # an unfit task is refused here, before anything runs
     whole(replications, "replications")
     whole(seed, "seed", least=0)
-    caps = (positive(max_pulls, "max_pulls"), positive(max_rounds, "max_rounds"))
+    if max_pulls is None:
+        max_pulls = math.inf if confidence is None else 1e15
+    elif max_pulls != math.inf:
+        positive(max_pulls, "max_pulls")
+    caps = (max_pulls, positive(max_rounds, "max_rounds"))
     one = partial(_replicate, problem, chosen_policy, task, seed, caps)
     endings = _replicate_all(one, replications, processes)
     return Simulation(
@@ -136,6 +142,7 @@ def simulate(
         pulls=np.array([ending.pulls for ending in endings], dtype=np.int64),
         rounds=np.array([ending.rounds for ending in endings], dtype=np.int64),
         chosen=np.array([_chosen(ending, top) for ending in endings], dtype=np.int64),
+        reasons=tuple(ending.verdict.reason for ending in endings),
         confidence=next((e.verdict.confidence for e in endings if e.verdict.decided), None),
         problem=problem,
         tolerance=tolerance,
@@ -159,6 +166,12 @@ def _check_scaling(scaling: Scaling) -> None:
         raise InvalidInput(
             f"{fatal}. More pulls must take more time, without bound: repair {scaling!r}"
         )
+    if found.subadditive:
+        warnings.warn(
+            f"{found.subadditive}. Policies that run pulls at once then lose by it",
+            ScalingWarning,
+            stacklevel=3,
+        )
 
 
 def _replicate(
@@ -171,15 +184,9 @@ def _replicate(
 ) -> Ending:
     reward_seed, policy_seed = replication_seeds(seed, replication)
     engine = SimulatedEngine(problem, task.scaling, np.random.default_rng(reward_seed))
-    pacer = policy.start(_seeded(task, policy_seed))
+    pacer = policy.start(replace(task, seed=policy_seed))
     deadline = math.inf if task.deadline is None else task.deadline
     return run(pacer, engine, deadline=deadline, max_pulls=caps[0], max_rounds=caps[1])
-
-
-def _seeded(task: Task, seed: int) -> Task:
-    copy = object.__new__(Task)  # dataclasses.replace would check everything once more
-    copy.__dict__.update(task.__dict__, seed=seed)
-    return copy
 
 
 def _replicate_all(
@@ -187,8 +194,13 @@ def _replicate_all(
 ) -> list[Ending]:
     """All replications: in this process for a while, then spread if there is much left."""
     if processes is not None:
-        workers = whole(processes, "processes")
-        return list(spread(one, range(replications), min(workers, replications)))
+        workers = min(whole(processes, "processes"), replications)
+        if workers > 1 and not picklable(one):
+            raise InvalidInput(
+                "the problem, policy or scaling cannot be sent to another process: "
+                "use processes=1, or define what it holds at the top of a module"
+            )
+        return list(spread(one, range(replications), workers))
     endings: list[Ending] = []
     began = time.perf_counter()
     while len(endings) < replications:

@@ -1,7 +1,7 @@
 import pytest
 
 from paceline.cli.output import print_table, track_on_terminal
-from paceline.paper.report import Table
+from paceline.tables import Table
 
 TABLE = Table(("name", "first", "second", "third"), [("a", 1.0, 2.0, 3.0), ("b", 4.0, 5.0, 6.0)])
 

@@ -40,9 +40,9 @@ def test_seconds_are_those_of_the_best_waves(cores: int, pulls: int, times: list
 def test_waves_take_the_time_and_hold_the_pulls(cores: int, pulls: int, exponent: float) -> None:
     pool = CorePool(cores, lambda c: c**-exponent)
     waves = pool.waves(pulls)
-    assert sum(wave.pulls for wave in waves) == pulls
+    assert sum(wave.pulls * wave.repeat for wave in waves) == pulls
     assert all(wave.pulls * wave.cores <= cores for wave in waves)  # never more than there are
-    assert sum(wave.seconds for wave in waves) == pytest.approx(pool.seconds(pulls))
+    assert sum(wave.seconds * wave.repeat for wave in waves) == pytest.approx(pool.seconds(pulls))
 
 
 @given(cores=st.integers(1, 40), exponent=st.floats(0.05, 1.0), seconds=st.floats(0.001, 1e4))
@@ -101,8 +101,15 @@ def test_survives_pickling() -> None:
         (2.5, lambda c: 1.0, "whole number"),
         (4, lambda c: -1.0, "runtime on 1 cores"),
         (4, {2: 1.0}, "on 1 core"),
+        (4, None, "function of a core count"),
+        (10**6, lambda c: 1.0, "at most 100000 cores"),
     ],
 )
 def test_bad_pools_are_refused(cores: int, runtime: dict[int, float], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         CorePool(cores, runtime)
+
+
+def test_many_waves_are_counted_not_listed() -> None:
+    [wave] = CorePool(1, lambda c: 1.0).waves(3 * 10**7)
+    assert (wave.pulls, wave.repeat) == (1, 3 * 10**7)

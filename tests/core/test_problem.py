@@ -104,3 +104,9 @@ def test_an_evaluation_that_gives_nan_says_which_arm_and_seed() -> None:
     problem = Evaluated(lambda arm, seed: math.nan, arms=["a", "b"], sigma=1.0)
     with pytest.raises(InvalidInput, match=r"arm 1 \('b'\) with seed \d+"):
         problem.draw(np.array([1]), np.array([1]), np.array([0]), np.random.default_rng(0))
+
+
+def test_an_evaluation_that_gives_no_number_says_so() -> None:
+    problem = Evaluated(lambda arm: None, arms=["a", "b"], sigma=1.0)  # type: ignore[arg-type,return-value]
+    with pytest.raises(InvalidInput, match="gave None for arm 0"):
+        problem.draw(np.array([0]), np.array([1]), np.array([0]), np.random.default_rng(0))

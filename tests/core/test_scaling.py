@@ -141,6 +141,14 @@ class TestMeasured:
             mixed = fitted + rng.uniform(0, 0.2) * (other - fitted)  # concave again, and near
             assert misfit(fitted) <= misfit(mixed) + 1e-9
 
+    @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
+    def test_ordinary_noise_is_no_reason_to_refuse(self, q: float) -> None:
+        pulls = np.arange(1.0, 33.0)
+        for seed in range(50):
+            noise = np.exp(0.05 * np.random.default_rng(seed).standard_normal(32))
+            scaling = Measured(pulls, pulls**q * noise)
+            assert scaling.seconds(16.0) == pytest.approx(16**q, rel=0.1)
+
     def test_a_flat_end_by_chance_still_rises_beyond(self) -> None:
         scaling = Measured([1, 2, 4, 8], [1.0, 1.6, 2.2, 2.1])
         assert scaling.seconds(8.0) > scaling.seconds(4.0)
@@ -172,6 +180,8 @@ class TestMeasured:
         (lambda: PowerLaw(1.5), r"\(0, 1\]"),
         (lambda: PowerLaw(math.nan), "finite"),
         (lambda: PowerLaw("half"), "must be a number"),  # type: ignore[arg-type]
+        (lambda: PowerLaw("0.5"), "must be a number"),  # type: ignore[arg-type]
+        (lambda: PowerLaw(True), "must be a number"),
         (lambda: PowerLaw(0.5, unit_seconds=0.0), "unit_seconds"),
         (lambda: Amdahl(1.0), r"\[0, 1\)"),
         (lambda: Amdahl(-0.1), "at least 0"),
@@ -187,3 +197,9 @@ class TestMeasured:
 def test_bad_parameters_are_refused(make: object, says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         make()  # type: ignore[operator]
+
+
+def test_only_scalings_can_be_added() -> None:
+    with pytest.raises(TypeError):
+        PowerLaw(0.5) + 3  # type: ignore[operator]
+    assert (PowerLaw(0.5) * 2.0).seconds(4.0) == (2.0 * PowerLaw(0.5)).seconds(4.0) == 4.0

@@ -171,6 +171,20 @@ def test_the_kth_pull_has_its_seed_whatever_was_cancelled_before() -> None:
     assert seeds_of_arm_0(disturb=False) == seeds_of_arm_0(disturb=True)
 
 
+def test_no_two_pulls_of_an_arm_have_the_same_seed() -> None:
+    """Also when an older pull is cancelled after a younger one has finished."""
+    seen: list[int] = []
+    problem = Evaluated(lambda arm, seed: seen.append(seed) or 0.0, arms=[0, 1], sigma=1.0)  # type: ignore[func-returns-value]
+    simulated = SimulatedEngine(problem, PowerLaw(0.5), np.random.default_rng(3))
+    simulated.pursue(a_round({0: 1}, share=0.1))
+    simulated.pursue(a_round({0: 2}, share=0.5))
+    simulated.wait(math.inf)  # the younger
+    simulated.pursue(a_round({1: 1}, share=0.1))  # cancels the older
+    simulated.pursue(a_round({0: 3}, share=0.3))
+    all_results(simulated)
+    assert len(seen) == len(set(seen)) == 4
+
+
 @pytest.mark.parametrize("share", [0.0, -0.5, 1.5, math.nan])
 def test_an_impossible_share_is_refused(share: float) -> None:
     simulated, _ = engine()

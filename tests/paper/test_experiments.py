@@ -12,7 +12,8 @@ from paceline.paper import bounds, confidence, deadline
 from paceline.paper.catalog import EXPERIMENTS
 from paceline.paper.instances import linear_means
 from paceline.paper.rectangles import place
-from paceline.paper.report import Setup, Table
+from paceline.paper.report import Setup
+from paceline.tables import Table
 
 
 @pytest.fixture
@@ -121,7 +122,8 @@ def test_rectangles_do_not_overlap_and_keep_their_area() -> None:
     [
         (["confidense"], "did you mean 'confidence'"),
         (["setting", "--runs", "0"], "runs must be a whole number"),
-        (["setting", "-o", __file__], "is a file"),
+        (["setting", "-o", __file__], "cannot make the folder"),
+        (["setting", "-o", f"{__file__}/x"], "cannot make the folder"),
     ],
 )
 def test_bad_input_exits_with_2(

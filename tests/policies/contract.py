@@ -98,12 +98,16 @@ class PolicyContract:
         pacer.tell(record[-1][1])
         assert pacer.verdict is verdict
 
-    def test_it_can_be_stopped_at_any_time(self) -> None:
-        pacer = self.policy.start(self.task())
-        verdict = pacer.stop("for a test")
-        assert verdict.reason == "for a test"
-        assert verdict.confidence is None
-        assert verdict.arms.size >= 1
+    def test_it_can_be_stopped_at_any_time_and_goes_on_as_if_it_had_not(self) -> None:
+        quiet, stopped = self.policy.start(self.task()), self.policy.start(self.task())
+        assert not stopped.stop("nothing was pulled yet").decided
+        for (a, _), (b, _) in zip(
+            self.rounds(quiet, 6, pieces=False),
+            _stopping(stopped, self.rounds(stopped, 6, pieces=False)),
+            strict=True,
+        ):
+            assert a.arms.tolist() == b.arms.tolist()
+            assert a.pulls.tolist() == b.pulls.tolist()
 
     def test_a_missing_goal_is_refused(self) -> None:
         if self.policy.goal is None:
@@ -111,6 +115,9 @@ class PolicyContract:
         other = {"deadline": 50.0} if self.policy.goal == "confidence" else {"confidence": 0.9}
         with pytest.raises(InvalidInput, match=rf"{self.policy.name} .*give {self.policy.goal}="):
             self.policy.start(Task(arms=ARMS, scaling=PowerLaw(0.5), **other))  # type: ignore[arg-type]
+        if self.policy.goal == "deadline":
+            with pytest.raises(InvalidInput, match="guarantees no confidence"):
+                self.policy.start(self.task(confidence=0.9))
 
     def test_top_and_tolerance_work_or_are_refused(self) -> None:
         for change, able in (
@@ -131,6 +138,16 @@ def _asking(pacer: Pacer, played: Iterator[Any]) -> Iterator[Any]:
     for item in played:
         for _ in range(3):
             pacer.ask()
+        yield item
+
+
+def _stopping(pacer: Pacer, played: Iterator[Any]) -> Iterator[Any]:
+    for item in played:
+        verdict = pacer.stop("for a test")
+        assert verdict.reason == "for a test"
+        assert verdict.confidence is None
+        assert verdict.arms.tolist() == pacer.stop("for a test").arms.tolist()
+        assert verdict.decided == (pacer.task.confidence is None)
         yield item
 
 

@@ -53,3 +53,16 @@ def test_a_batch_of_one_is_sequential() -> None:
 def test_bad_parameters_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(InvalidInput, match="must be"):
         BatchRacing(**bad)  # type: ignore[arg-type]
+
+
+def test_who_is_dealt_to_first_is_drawn_by_lot() -> None:
+    firsts = {
+        int(
+            BatchRacing(batch=1)
+            .start(Task(arms=6, scaling=PowerLaw(0.5), confidence=0.9, seed=seed))
+            .ask()
+            .arms[0]
+        )
+        for seed in range(60)
+    }
+    assert firsts == set(range(6))

@@ -53,3 +53,10 @@ def test_no_decision_is_wrong_while_the_intervals_hold(
 def test_a_tolerance_takes_no_more_than_wanted() -> None:
     accept, _ = judge(np.array([0.5, 0.49, 0.48]), np.array([0.6, 0.6, 0.6]), 1, tolerance=0.5)
     assert accept.tolist() == [True, False, False]
+
+
+def test_intervals_too_narrow_for_floats_still_leave_a_winner() -> None:
+    low = np.array([1e17, 0.0, 0.0])
+    accept, reject = judge(low, low, wanted=1)
+    assert accept.tolist() == [True, False, False]
+    assert reject.tolist() == [False, True, True]

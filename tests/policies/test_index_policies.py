@@ -6,6 +6,7 @@ import pytest
 from paceline import UCBE, InvalidInput, LilUCB, PowerLaw, simulate
 from paceline.core.rounds import Results
 from paceline.policies.base import Task
+from paceline.policies.lil_ucb import _LilUCBPacer
 from tests.policies.contract import PolicyContract
 
 
@@ -22,10 +23,13 @@ class TestLilUCB(PolicyContract):
 def test_ucb_e_pulls_the_highest_upper_bound_one_at_a_time() -> None:
     scale, means = 0.7, np.array([0.8, 0.6, 0.55])
     pacer = UCBE(scale).start(Task(arms=3, scaling=PowerLaw(0.5), deadline=100.0))
-    wanted = pacer.ask()
-    assert sorted(wanted.arms.tolist()) == [0, 1, 2]
-    assert wanted.share == 1.0
-    pacer.tell(Results(wanted.arms, wanted.pulls, means[wanted.arms], means[wanted.arms]))
+    first = []
+    for _ in range(3):
+        wanted = pacer.ask()
+        assert wanted.share == 1.0
+        first += wanted.arms.tolist()
+        pacer.tell(Results(wanted.arms, wanted.pulls, means[wanted.arms], means[wanted.arms]))
+    assert sorted(first) == [0, 1, 2]
     for _ in range(50):
         wanted = pacer.ask()
         bounds = means + scale / np.sqrt(pacer.tally.pulls)
@@ -48,22 +52,22 @@ def test_ucb_e_answers_even_if_not_every_arm_was_pulled() -> None:
     assert np.unique(result.index).size > 5  # the order of the first sweep is random
 
 
-def test_lil_ucb_stops_when_one_arm_has_nine_times_the_pulls_of_all_others() -> None:
+def test_lil_ucb_stops_when_one_arm_is_pulled_far_more_than_all_others() -> None:
     pacer = LilUCB().start(Task(arms=2, scaling=PowerLaw(0.5), confidence=0.9))
+    assert isinstance(pacer, _LilUCBPacer)
+    assert 9 < pacer.lead < 12  # ((2 + β)/β)² at β = 1, and a logarithmic factor
     means = np.array([1.0, 0.0])
     while pacer.verdict is None:
         wanted = pacer.ask()
         pacer.tell(Results(wanted.arms, wanted.pulls, means[wanted.arms], means[wanted.arms]))
     leader, other = pacer.tally.pulls.tolist()
-    assert leader >= 1 + 9 * other
-    assert leader - 1 < 1 + 9 * other
+    assert leader >= 1 + pacer.lead * other
+    assert leader - 1 < 1 + pacer.lead * other
     assert pacer.verdict.arms.tolist() == [0]
     assert pacer.verdict.confidence == 0.9
 
 
 def test_lil_ucb_divides_delta_as_its_theorem_needs() -> None:
-    from paceline.policies.lil_ucb import _LilUCBPacer
-
     task = Task(arms=4, scaling=PowerLaw(0.5), confidence=0.9)
     pacer = LilUCB(epsilon=0.1).start(task)
     assert isinstance(pacer, _LilUCBPacer)
@@ -72,7 +76,13 @@ def test_lil_ucb_divides_delta_as_its_theorem_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: UCBE(0.0), lambda: LilUCB(epsilon=1.0), lambda: LilUCB(beta=0.0)]
+    "make",
+    [
+        lambda: UCBE(0.0),
+        lambda: LilUCB(epsilon=1.0),
+        lambda: LilUCB(beta=0.0),
+        lambda: LilUCB(beta=4.0),
+    ],
 )
 def test_bad_parameters_are_refused(make: object) -> None:
     with pytest.raises(InvalidInput, match="must"):

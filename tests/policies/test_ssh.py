@@ -1,11 +1,12 @@
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline import SSH, InvalidInput, PowerLaw, SequentialHalving, simulate
+from paceline import SSH, InvalidInput, Policy, PowerLaw, SequentialHalving, Uniform, simulate
 from paceline.core.rounds import Results
 from paceline.policies.base import Pacer, Task
 from paceline.theory import stage_count, stages_to_combine
@@ -144,6 +145,30 @@ class TestTooShortADeadline:
         assert result.seconds.max() <= 4.0
         assert 0.15 < result.success < 0.36  # 16 of 64 arms are raced; 5 standard errors around
 
+    def test_a_subset_is_sized_for_all_stages_of_a_given_k(self) -> None:
+        obvious = np.r_[1.0, np.zeros(1023)]
+        policy = SequentialHalving(too_short="subset")
+        pacer = policy.start(Task(arms=1024, scaling=self.scaling, deadline=20.0))
+        raced = pacer.ask().arms.size
+        stages = stage_count(raced, 1)
+        assert stages * self.scaling.seconds(float(raced)) <= 20.0
+        more = raced + 1
+        assert stage_count(more, 1) * self.scaling.seconds(float(more)) > 20.0
+        result = simulate(obvious, policy, self.scaling, deadline=20.0, replications=20)
+        assert result.seconds.max() <= 20.0
+
+    @pytest.mark.parametrize("arms", [3, 17, 1025])
+    @pytest.mark.parametrize(
+        "policy", [SSH(), SequentialHalving(), Uniform()], ids=lambda p: p.name
+    )
+    def test_the_deadline_that_the_message_names_is_enough(self, arms: int, policy: Policy) -> None:
+        means = np.linspace(0, 1, arms)
+        with pytest.raises(InvalidInput) as caught:
+            simulate(means, policy, self.scaling, deadline=1.5)
+        named = re.search(r"at least ([0-9.]+) s", str(caught.value))
+        assert named is not None
+        assert simulate(means, policy, self.scaling, deadline=float(named[1])).pulls[0] >= arms
+
     def test_blind_cuts_answer_at_random(self) -> None:
         result = simulate(
             self.means, SequentialHalving(too_short="blind"), self.scaling, deadline=3.0
@@ -164,6 +189,8 @@ def test_a_k_with_a_first_stage_is_preferred_to_a_blind_cut() -> None:
         (lambda: SSH(k=0), "at least 1"),
         (lambda: SSH(rule="floored"), "unknown rule"),  # type: ignore[arg-type]
         (lambda: SSH(too_short="bling"), "did you mean 'blind'"),  # type: ignore[arg-type]
+        (lambda: SSH(rule="literal", too_short="subset"), "choose another rule"),
+        (lambda: SSH(k=2.0), "whole number"),  # type: ignore[arg-type]
         (lambda: SequentialHalving(too_short="no"), "unknown too_short"),  # type: ignore[arg-type]
     ],
 )

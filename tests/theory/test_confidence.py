@@ -97,8 +97,13 @@ def test_gaps_are_those_of_the_other_arms() -> None:
         (lambda: upper_bound(GAPS, PowerLaw(0.5), 0.9, beta=5.0), r"beta in \(1, n\]"),
         (lambda: upper_bound(GAPS, PowerLaw(0.5), 0.9, form="x"), "form"),  # type: ignore[arg-type]
         (lambda: lower_bound(GAPS, PowerLaw(0.5), 0.8), "at most 0.15"),
+        (lambda: upper_bound(GAPS, PowerLaw(0.5), 0.9, form="optimum", sigma=-1.0), "sigma"),
     ],
 )
 def test_bad_input_is_refused(call: object, says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         call()  # type: ignore[operator]
+
+
+def test_a_gap_beyond_the_model_needs_at_least_one_pull() -> None:
+    assert pulls_needed([1000.0], 0.9).tolist() == [1.0]

@@ -106,3 +106,9 @@ def test_the_scale_of_the_rewards_enters_theorem_3_through_its_exponent() -> Non
 def test_bad_input_is_refused(call: object, says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         call()  # type: ignore[operator]
+
+
+def test_endless_pulls_are_no_error() -> None:
+    poor = PowerLaw(0.02)
+    assert success_bound([0.1, 0.2], 2e6, poor) == 1.0
+    assert stages_to_combine(100, 1e40, poor, rule="literal") >= 1

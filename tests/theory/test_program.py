@@ -121,3 +121,21 @@ def test_the_examples_of_the_paper() -> None:
 def test_bad_input_is_refused(z: object, says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         oracle_seconds(z, PowerLaw(0.5))
+
+
+@pytest.mark.parametrize(
+    ("z", "levels"),
+    [
+        (np.r_[0.0, np.arange(1, 31.0)], 30),
+        (1 + np.arange(21) * 2.0**-52, 15),
+        (np.array([5e-324, 1.0, 2.0, 3.0, 1e308]), 4),
+        (np.geomspace(1, 1e12, 500), 2),
+    ],
+)
+def test_rounding_ends_for_any_values(z: np.ndarray, levels: int) -> None:
+    assert oracle_seconds(z, PowerLaw(0.5), levels=levels) > 0
+
+
+def test_a_rounding_to_one_level_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="levels"):
+        oracle_seconds([1.0, 2.0], PowerLaw(0.5), levels=1)

@@ -7,12 +7,12 @@ import numpy as np
 
 from paceline import theory
 from paceline.cli.output import print_table
+from paceline.core.arrays import whole
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
 from paceline.core.seeds import replication_seeds
 from paceline.engines.simulated import SimulatedEngine, Span
 from paceline.paper.instances import linear_means
-from paceline.paper.report import Table
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy, Task
 from paceline.policies.batch_racing import BatchRacing
@@ -20,6 +20,7 @@ from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.race import run as run_race
 from paceline.simulation import simulate
+from paceline.tables import Table
 
 NAME = "demo"
 SUMMARY = "the whole story in a minute"
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Tell a race with a confidence, then one with a deadline."""
+    whole(options.seed, "seed", least=0)
     means = linear_means(0.1)
     print("16 arms with 0/1 rewards; the best wins 90 % of its pulls, the second 80 %.")
     print("Twice the cores make a pull only 1.41 times faster: λ(m) = √m seconds for m at once.\n")

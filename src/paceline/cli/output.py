@@ -4,7 +4,8 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 
-from paceline.paper.report import Item, Table, format_value, untracked
+from paceline.progress import Item, untracked
+from paceline.tables import Table, format_value
 
 
 def print_table(table: Table, width: int | None = None) -> None:

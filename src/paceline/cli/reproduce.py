@@ -40,8 +40,10 @@ def run(options: argparse.Namespace) -> int:
     if options.name != "all" and options.name not in EXPERIMENTS:
         raise unknown_name("experiment", options.name, [*EXPERIMENTS, "all"])
     new_figure(1.0, 1.0)  # a missing matplotlib shows before the work, not after it
-    if options.output.exists() and not options.output.is_dir():
-        raise InvalidInput(f"{options.output} is a file: name a folder with -o")
+    try:  # a folder that cannot be made shows before the work, too
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"cannot make the folder {options.output}: {error.strerror}") from error
     setup = Setup(
         runs=None if options.runs is None else whole(options.runs, "runs"),
         seed=whole(options.seed, "seed", least=0),

@@ -53,7 +53,7 @@ def parse_scaling(text: str) -> Scaling:
         "power": lambda: _construct(PowerLaw, text, values, options),
         "amdahl": lambda: _construct(Amdahl, text, values, options),
         "ernest": lambda: _construct(Ernest, text, values, options),
-        "cores": lambda: _core_pool(text, values),
+        "cores": lambda: _core_pool(text, values, options),
         "measured": lambda: _measured(text),
     }
     if name not in kinds:
@@ -69,10 +69,15 @@ def parse_means(text: str, seed: int) -> Floats:
     """
     name, values, _ = _split(text)
     if name == "linear":
-        gap, *arms = values or [""]
-        return linear_means(_number(gap, text), *(int(_number(n, text)) for n in arms))
+        if len(values) not in (1, 2):
+            raise InvalidInput(
+                f"{text!r}: write linear:GAP or linear:GAP,ARMS, as in linear:0.1,16"
+            )
+        return linear_means(_number(values[0], text), *(_whole(n, text) for n in values[1:]))
     if name == "uniform":
-        return uniform_means(int(_number(values[0] if values else "", text)), seed, run=0)
+        if len(values) != 1:
+            raise InvalidInput(f"{text!r}: write uniform:ARMS, as in uniform:1024")
+        return uniform_means(_whole(values[0], text), seed, run=0)
     return np.array([_number(word, text) for word in text.split(",") if word.strip()])
 
 
@@ -89,14 +94,18 @@ def _construct(kind: Any, text: str, values: list[str], options: dict[str, str])
     types_ = typing.get_type_hints(kind)
     if len(values) > len(fields):
         raise InvalidInput(f"{text!r} has too many values: it takes {', '.join(fields)}")
-    words = dict(zip(fields, values, strict=False)) | options
-    for name in words:
+    named = dict(zip(fields, values, strict=False))
+    kind_name = text.partition(":")[0]
+    for name in options:
         if name not in fields:
-            raise unknown_name(f"option of {text.partition(':')[0]}", name, fields)
+            raise unknown_name(f"option of {kind_name}", name, fields)
+        if name in named:
+            raise InvalidInput(f"{text!r} gives {name} twice: {named[name]} and {options[name]}")
+    words = named | options
     required = [f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING]
     missing = [name for name in required if name not in words]
     if missing:
-        raise InvalidInput(f"{text!r} lacks {', '.join(missing)}: write {text}:{missing[0]}=…")
+        raise InvalidInput(f"{text!r} lacks {', '.join(missing)}: write {kind_name}:{missing[0]}=…")
     return kind(**{name: _value(word, types_[name], text) for name, word in words.items()})
 
 
@@ -108,7 +117,7 @@ def _value(word: str, wanted: Any, text: str) -> Any:
             raise InvalidInput(f"in {text!r}, {word!r} must be true or false")
         return word.lower() == "true"
     if int in accepted:
-        return int(word) if word.lstrip("-").isdigit() else _number(word, text)
+        return _whole(word, text)
     return _number(word, text) if float in accepted else word
 
 
@@ -119,13 +128,20 @@ def _number(word: str, text: str) -> float:
         raise InvalidInput(f"in {text!r}, {word!r} is no number") from None
 
 
-def _core_pool(text: str, values: list[str]) -> Scaling:
-    if len(values) != 2:
+def _whole(word: str, text: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        raise InvalidInput(f"in {text!r}, {word!r} is no whole number") from None
+
+
+def _core_pool(text: str, values: list[str], options: dict[str, str]) -> Scaling:
+    if len(values) != 2 or options:
         raise InvalidInput(f"{text!r}: write cores:COUNT,EXPONENT, as in cores:16,0.5")
     exponent = _number(values[1], text)
     if not 0 < exponent <= 1:
         raise InvalidInput(f"in {text!r} the exponent must lie in (0, 1]")
-    return CorePool(int(_number(values[0], text)), lambda cores: cores**-exponent)
+    return CorePool(_whole(values[0], text), lambda cores: cores**-exponent)
 
 
 def _measured(text: str) -> Scaling:
@@ -133,8 +149,8 @@ def _measured(text: str) -> Scaling:
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             rows = [row for row in csv.reader(stream) if row]
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput(f"cannot read {path}: {error}") from error
     if rows and not _is_number(rows[0][0]):
         rows = rows[1:]  # a header
     if any(len(row) < 2 for row in rows):

@@ -1,6 +1,7 @@
 """Array types, and the checks that turn what a user gave into arrays."""
 
 import math
+from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -51,9 +52,8 @@ def non_negative(value: float, what: str) -> float:
 
 
 def whole(value: int, what: str, *, least: int = 1) -> int:
-    """Return `value` as an int if it is a whole number of at least `least`; else raise."""
-    number = _number(value, what)
-    if not (math.isfinite(number) and number == int(number) and number >= least):
+    """Return `value` if it is an integer of at least `least`; else raise."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InvalidInput(f"{what} must be a whole number of at least {least}, got {value!r}")
     return int(value)
 
@@ -74,7 +74,6 @@ def failure_probability(confidence: float) -> float:
 
 
 def _number(value: Any, what: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{what} must be a number, got {value!r}") from error
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise InvalidInput(f"{what} must be a number, got {value!r}")
+    return float(value)

@@ -1,6 +1,7 @@
 """A pool of whole cores, seen as a scaling: pulls run in waves of so many cores each."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,19 +9,23 @@ from functools import cached_property
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints, positive, whole
-from paceline.core.scaling import ROUNDING, Scaling
+from paceline.core.scaling import MOST_PULLS_AT_ONCE, ROUNDING, Scaling
 from paceline.errors import InvalidInput
 
 Runtime = Callable[[int], float] | Mapping[int, float]
 
 
+_MOST_CORES = 100_000  # the table below has an entry per core
+
+
 @dataclass(frozen=True)
 class Wave:
-    """Pulls that start together, each on `cores` cores of its own."""
+    """Pulls that start together, each on `cores` cores; `repeat` such waves follow each other."""
 
     pulls: int
     cores: int
     seconds: float
+    repeat: int = 1
 
 
 class CorePool(Scaling):
@@ -37,11 +42,13 @@ class CorePool(Scaling):
     >>> pool.pulls(12.0)
     5.0
     >>> pool.waves(5)
-    (Wave(pulls=4, cores=1, seconds=8.0), Wave(pulls=1, cores=4, seconds=4.0))
+    (Wave(pulls=4, cores=1, seconds=8.0, repeat=1), Wave(pulls=1, cores=4, seconds=4.0, repeat=1))
     """
 
     def __init__(self, cores: int, runtime: Runtime) -> None:
         self.cores = whole(cores, "cores of CorePool")
+        if self.cores > _MOST_CORES:
+            raise InvalidInput(f"CorePool takes at most {_MOST_CORES} cores, got {cores}")
         self.runtime_seconds = self._tabulate(runtime)
         # Waves that give each pull the same cores differ only in being full: keep the full ones.
         per_pull = np.unique(self.cores // np.arange(1, self.cores + 1))
@@ -58,6 +65,10 @@ class CorePool(Scaling):
             if 1 not in points:
                 raise InvalidInput(f"runtime must say how long a pull takes on 1 core: {runtime!r}")
             times = [points.get(c, math.inf) for c in range(1, self.cores + 1)]
+        elif not callable(runtime):
+            raise InvalidInput(
+                f"runtime must be a function of a core count, or {{cores: seconds}}: {runtime!r}"
+            )
         else:
             times = [float(runtime(c)) for c in range(1, self.cores + 1)]
         for cores, seconds in enumerate(times, start=1):
@@ -86,7 +97,8 @@ class CorePool(Scaling):
         return bulk, pulls - bulk * self._best_width
 
     def _seconds(self, pulls: Floats) -> Floats:
-        bulk, rest = self._split(np.ceil(pulls * (1 - ROUNDING)).astype(np.int64))
+        countable = np.minimum(np.ceil(pulls * (1 - ROUNDING)), MOST_PULLS_AT_ONCE)
+        bulk, rest = self._split(countable.astype(np.int64))
         return bulk * self._best_seconds + self._least_seconds[rest]
 
     def _pulls(self, seconds: Floats) -> Floats:
@@ -102,20 +114,20 @@ class CorePool(Scaling):
         """The waves in which `pulls` pulls take λ(pulls), the widest first."""
         total = whole(pulls, "pulls", least=0)
         bulk, rest = (int(part) for part in self._split(np.asarray(total)))
-        widths = [self._best_width] * bulk
+        widths = Counter({self._best_width: bulk})
         while rest > 0:
             before = np.maximum(rest - self._widths, 0)
             chosen = int(np.argmin(self._least_seconds[before] + self._wave_seconds))
-            widths.append(min(int(self._widths[chosen]), rest))
+            widths[min(int(self._widths[chosen]), rest)] += 1
             rest = int(before[chosen])
-        return tuple(self._wave(width) for width in sorted(widths, reverse=True))
+        falling = sorted(widths.items(), reverse=True)
+        return tuple(self._wave(width, repeat) for width, repeat in falling if repeat)
 
-    def _wave(self, pulls: int) -> Wave:
-        cores = self.cores // pulls
-        seconds = float(self.runtime_seconds[cores - 1])
+    def _wave(self, pulls: int, repeat: int) -> Wave:
+        seconds = float(self.runtime_seconds[self.cores // pulls - 1])
         # Cores that do not shorten a pull stay idle.
         cores = 1 + int(np.argmax(self.runtime_seconds <= seconds))
-        return Wave(pulls, cores, seconds)
+        return Wave(pulls, cores, seconds, repeat)
 
     @property
     def least_seconds_per_pull(self) -> float:

@@ -3,6 +3,7 @@
 A problem owns no generator: whoever draws brings one.
 """
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -34,7 +35,7 @@ class Problem(ABC):
     ) -> tuple[Floats, Floats]:
         """Draw `pulls[i]` rewards of `arms[i]`; return their sums and their sums of squares.
 
-        `first[i]` is how many pulls of that arm came before these, if rewards are `numbered`.
+        `first[i]` is how many pulls of that arm were drawn before, if rewards are `numbered`.
         """
 
 
@@ -138,7 +139,7 @@ class Distributions(Problem):
 
 
 class Evaluated(Problem):
-    """Rewards from a function of the user's: `evaluate(arm, seed=…)` is one pull.
+    """Rewards from a function of the user's: `evaluate(arm)` or `evaluate(arm, seed=…)` is a pull.
 
     The seed of an arm's k-th pull is the same whatever the policy or the order of completion.
     Give the true `means`, if you know them, to have the answers judged.
@@ -163,6 +164,7 @@ class Evaluated(Problem):
                 f"evaluate must be a function of an arm and a seed, got {evaluate!r}"
             )
         self.evaluate = evaluate
+        self.takes_seed = _takes(evaluate, "seed")
         self.candidates = list(arms)
         self.arms = _at_least_two(len(self.candidates))
         self.means = None if means is None else _checked_means(means)
@@ -178,16 +180,24 @@ class Evaluated(Problem):
         sums, squares = np.zeros(arms.size), np.zeros(arms.size)
         for i, arm in enumerate(arms.tolist()):
             for k in range(int(first[i]), int(first[i] + pulls[i])):
-                seed = pull_seed(race_seed, arm, k)
-                reward = float(self.evaluate(self.candidates[arm], seed=seed))
-                if not np.isfinite(reward):
-                    raise InvalidInput(
-                        f"evaluate gave {reward} for arm {arm} ({self.candidates[arm]!r}) with "
-                        f"seed {seed}: it must give a finite number"
-                    )
+                reward = self._pull(arm, pull_seed(race_seed, arm, k))
                 sums[i] += reward
                 squares[i] += reward**2
         return sums, squares
+
+    def _pull(self, arm: int, seed: int) -> float:
+        candidate = self.candidates[arm]
+        given = self.evaluate(candidate, seed=seed) if self.takes_seed else self.evaluate(candidate)
+        try:
+            reward = float(given)
+        except (TypeError, ValueError):
+            reward = np.nan
+        if not np.isfinite(reward):
+            raise InvalidInput(
+                f"evaluate gave {given!r} for arm {arm} ({candidate!r}) with seed {seed}: "
+                "it must give a finite number"
+            )
+        return reward
 
 
 def _checked_means(means: Any) -> Floats:
@@ -202,6 +212,15 @@ def _at_least_two(arms: int) -> int:
     if arms == 1:
         raise InvalidInput("there is only one arm, so it is the best: give at least two candidates")
     return arms
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function takes an argument of that name; what cannot be inspected does not."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)
 
 
 def _chunks(total: int) -> list[int]:

@@ -103,10 +103,12 @@ class Scaling(ABC):
 
     def __add__(self, other: "Scaling") -> "Scaling":
         """Serial phases that scale differently add up: λ(m) = β₁ m + β₂ λ'(m) is built so."""
-        return Sum((self, other))
+        return Sum((self, other)) if isinstance(other, Scaling) else NotImplemented
 
-    def __rmul__(self, factor: float) -> "Scaling":
+    def __mul__(self, factor: float) -> "Scaling":
         return Sum((self,), (positive(factor, "the factor of a scaling"),))
+
+    __rmul__ = __mul__
 
 
 @dataclass(frozen=True)
@@ -243,7 +245,7 @@ class Measured(Scaling):
     with the slope it had there.
 
     >>> scaling = Measured(pulls=[1, 2, 4], seconds=[1.0, 1.5, 2.0])
-    >>> scaling.seconds(2), scaling.seconds(3), scaling.pulls(2.5)
+    >>> round(scaling.seconds(2), 9), round(scaling.seconds(3), 9), round(scaling.pulls(2.5), 9)
     (1.5, 1.75, 6.0)
     """
 
@@ -270,12 +272,12 @@ class Measured(Scaling):
         half = pulls.size // 2
         if half and seconds[order[-half:]].mean() <= seconds[order[:half]].mean() * (1 + ROUNDING):
             raise InvalidInput(
-                f"the measured seconds do not rise (seconds {seconds.tolist()} for pulls "
-                f"{pulls.tolist()}), but more pulls must take longer: repeat the measurements, "
-                "or add one with more pulls at once"
+                f"the measured seconds do not rise: {seconds[order[0]]:g} s for "
+                f"{pulls[order[0]]:g} pulls and {seconds[order[-1]]:g} s for {pulls[order[-1]]:g}. "
+                "More pulls must take longer: repeat the measurements, or add one with more pulls"
             )
         # Where noise makes the end flat, λ still has to rise beyond it.
-        least_slope = 0.01 * seconds[order[-1]] / pulls[order[-1]]
+        least_slope = 0.05 * seconds[order[-1]] / pulls[order[-1]]
         design = np.minimum(pulls[:, None], self.knots) / seconds[:, None]
         weights, _ = nnls(design, 1.0 - least_slope * design[:, -1])
         weights[-1] += least_slope

@@ -44,7 +44,6 @@ class _Batch(NamedTuple):
     arms: Ints
     pulls: Ints
     total: int
-    first: Ints
 
 
 class SimulatedEngine:
@@ -73,7 +72,7 @@ class SimulatedEngine:
         self._free = 1.0
         self._running: list[_Batch] = []
         self._queue: deque[Round] = deque()
-        self._started: Ints = np.zeros(problem.arms, dtype=np.int64)
+        self._drawn: Ints = np.zeros(problem.arms, dtype=np.int64)
         self._batches = 0
         self._known_seconds: dict[float, float] = {}
 
@@ -104,7 +103,11 @@ class SimulatedEngine:
 
     def _finish(self, batch: _Batch) -> Results:
         self._release(batch)
-        sums, squares = self._problem.draw(batch.arms, batch.pulls, batch.first, self._rng)
+        # Numbered when they finish: a cancelled pull then leaves no hole.
+        first = self._drawn[batch.arms] if self._problem.numbered else self._drawn
+        sums, squares = self._problem.draw(batch.arms, batch.pulls, first, self._rng)
+        if self._problem.numbered:
+            self._drawn[batch.arms] += batch.pulls
         return Results(batch.arms, batch.pulls, sums, squares)
 
     def _release(self, batch: _Batch) -> None:
@@ -172,12 +175,8 @@ class SimulatedEngine:
             )
             self._known_seconds[together] = seconds
         self._free = max(0.0, self._free - share * total)
-        first = pulls
-        if self._problem.numbered:
-            first = self._started[arms]
-            self._started[arms] += pulls
         end = self._now + seconds
-        batch = _Batch(end, self._batches, self._now, share, arms, pulls, total, first)
+        batch = _Batch(end, self._batches, self._now, share, arms, pulls, total)
         self._batches += 1
         heapq.heappush(self._running, batch)
 
@@ -212,12 +211,7 @@ class SimulatedEngine:
             keep = batch.pulls > gone
             if keep.any():
                 left = (batch.pulls - gone)[keep]
-                kept = batch._replace(
-                    arms=batch.arms[keep],
-                    pulls=left,
-                    total=int(left.sum()),
-                    first=batch.first[keep],
-                )
+                kept = batch._replace(arms=batch.arms[keep], pulls=left, total=int(left.sum()))
                 heapq.heappush(self._running, kept)
             some = gone > 0
             if some.any():
@@ -225,8 +219,6 @@ class SimulatedEngine:
                     arms=batch.arms[some], pulls=gone[some], total=int(gone.sum())
                 )
                 self._release(dropped)
-                if self._problem.numbered:  # the numbers of cancelled pulls are free again
-                    self._started[batch.arms[some]] -= gone[some]
         self._refill()
 
 

@@ -12,13 +12,14 @@ from paceline.core.seeds import replication_seeds
 from paceline.engines.simulated import SimulatedEngine
 from paceline.paper.grid_search import tune_scale
 from paceline.paper.instances import uniform_means
-from paceline.paper.report import Figure, Report, Setup, Table, new_figure
+from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.parallel import spread
 from paceline.policies.base import Policy, Task
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.ucb_e import UCBE
 from paceline.race import run
+from paceline.tables import Table
 from paceline.theory import stages_to_combine
 
 ARMS = 1024

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from paceline.paper.report import Report, Table, format_value
+from paceline.paper.report import Report
+from paceline.tables import Table, format_value
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;

@@ -30,5 +30,6 @@ def uniform_means(arms: int, seed: int, run: int) -> Floats:
     >>> uniform_means(1024, seed=0, run=3).shape
     (1024,)
     """
-    sequence = np.random.SeedSequence(entropy=seed, spawn_key=(3, run))
-    return np.random.default_rng(sequence).random(arms)
+    entropy = whole(seed, "seed", least=0)
+    sequence = np.random.SeedSequence(entropy=entropy, spawn_key=(3, run))
+    return np.random.default_rng(sequence).random(whole(arms, "arms", least=2))

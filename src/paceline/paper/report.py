@@ -1,28 +1,16 @@
 """What an experiment hands over, and how it is written: figures, a CSV file, a short table."""
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from paceline.errors import MissingExtra
+from paceline.progress import Track, untracked
+from paceline.tables import Table
 
 Figure: TypeAlias = Any  # matplotlib's, which is not there to import where it is not installed
-
-Item = TypeVar("Item")
-
-
-class Track(Protocol):
-    """Follows the progress of a loop; on a terminal, with a bar."""
-
-    def __call__(self, items: Iterable[Item], total: int) -> Iterator[Item]:
-        """Yield the items, showing how many of `total` are done."""
-
-
-def untracked(items: Iterable[Item], total: int) -> Iterator[Item]:  # noqa: ARG001
-    """Follow nothing: the choice for logs and tests."""
-    yield from items
 
 
 @dataclass(frozen=True)
@@ -33,14 +21,6 @@ class Setup:
     seed: int = 0
     processes: int = 1
     track: Track = untracked
-
-
-@dataclass(frozen=True)
-class Table:
-    """Named columns and rows of plain values."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -81,18 +61,3 @@ def new_figure(width: float, height: float) -> Figure:
             "figures need matplotlib, which is not installed: pip install 'paceline[figures]'"
         ) from error
     return figure.Figure(figsize=(width, height), layout="constrained")
-
-
-def format_value(value: Any) -> str:
-    """Write a number for people: four digits, no more.
-
-    >>> [format_value(v) for v in (44782.3, 0.123456, 16, "apr", 1.25e9, float("nan"))]
-    ['44782', '0.1235', '16', 'apr', '1.25e+09', '–']
-    """
-    if not isinstance(value, float):
-        return str(value)
-    if value != value:
-        return "–"
-    if 1000 <= abs(value) < 1e7:
-        return f"{value:.0f}"
-    return f"{value:.4g}"

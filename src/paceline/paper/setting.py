@@ -10,9 +10,10 @@ from paceline.core.rounds import Results, Round
 from paceline.core.scaling import PowerLaw
 from paceline.engines.simulated import SimulatedEngine, Span
 from paceline.paper.rectangles import draw_spans
-from paceline.paper.report import Figure, Report, Setup, Table, new_figure
+from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.race import run
+from paceline.tables import Table
 
 # Twice the resource makes a pull 1.5 times faster: λ(2) = 1.5 λ(1).
 SCALING = PowerLaw(math.log2(1.5))

@@ -10,12 +10,13 @@ from paceline.core.scaling import PowerLaw
 from paceline.core.seeds import replication_seeds
 from paceline.engines.simulated import SimulatedEngine, Span
 from paceline.paper.rectangles import draw_spans
-from paceline.paper.report import Figure, Report, Setup, Table, new_figure
+from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy, Task
 from paceline.policies.batch_racing import BatchRacing
 from paceline.race import Ending, run
 from paceline.simulation import simulate
+from paceline.tables import Table
 
 MEANS = (0.95, 0.5, 0.05)
 SCALING = PowerLaw(0.5)

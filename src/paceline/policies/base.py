@@ -83,6 +83,11 @@ class Policy(ABC):
             raise InvalidInput(f"{self.name} runs until it is sure: give confidence=0.95, say")
         if self.goal == "deadline" and task.deadline is None:
             raise InvalidInput(f"{self.name} plans for a deadline: give deadline= in seconds")
+        if self.goal == "deadline" and task.confidence is not None:
+            raise InvalidInput(
+                f"{self.name} plans for a deadline and guarantees no confidence: "
+                "leave out confidence=, or try apr"
+            )
         if task.top > 1 and not self.finds_top:
             raise InvalidInput(f"{self.name} finds one arm, not the top {task.top}: try apr")
         if task.tolerance > 0 and not self.takes_tolerance:
@@ -140,10 +145,10 @@ class Pacer(ABC):
     def stop(self, reason: str) -> Verdict:
         """Say how the race stands when it is ended from outside.
 
-        Where a confidence was asked for, it is undecided among the arms alive; otherwise the arm
-        with the best mean is the answer, with nothing guaranteed.
+        Where a confidence was asked for, or nothing has been pulled, it is undecided among the
+        arms alive; otherwise the arm with the best mean is the answer, with nothing guaranteed.
         """
-        if self.task.confidence is not None:
+        if self.task.confidence is not None or not self.tally.pulls.any():
             return Verdict(self.alive, decided=False, confidence=None, reason=reason)
         # A generator of its own: being asked for the standing must not change the race.
         own = np.random.default_rng((self.task.seed, self.rounds))

@@ -51,6 +51,8 @@ class _BatchRacingPacer(Pacer):
         super().__init__(task)
 
     def opening(self) -> Round:
+        # Who is dealt to first is drawn by lot: by index, sorted arms would gain or lose by it.
+        self.alive = self.elimination.alive = self.rng.permutation(self.alive)
         return self._deal()
 
     def decide(self) -> Round | Verdict:

@@ -58,7 +58,8 @@ def judge(low: Floats, high: Floats, wanted: int, tolerance: float = 0.0) -> tup
         # the runner-up's upper bound just meets the winner's lower bound.
         return np.ones(low.size, dtype=bool), np.zeros(low.size, dtype=bool)
     lows, highs = np.sort(low), np.sort(high)
-    reject = high <= lows[-wanted]  # Alg. 1, line 9
+    # Alg. 1, line 9. An interval may be too narrow for floats: those that set the bar stay.
+    reject = (high <= lows[-wanted]) & (low < lows[-wanted])
     # The best `wanted` of the others: an arm among the highest has one place fewer to fear.
     rival = np.where(high >= highs[-wanted], highs[-wanted - 1], highs[-wanted])
     accept = low > rival - tolerance  # Alg. 1, line 8

@@ -19,8 +19,6 @@ _WHOLE_POOL = 1.0
 class IndexPacer(Pacer):
     """Pull every arm once, in random order, then always the one with the highest index."""
 
-    _heap: list[tuple[float, int]] | None = None
-
     @abstractmethod
     def index(self, mean: float, pulls: int) -> float:
         """How much an arm with that mean after so many pulls deserves the next one."""
@@ -30,22 +28,25 @@ class IndexPacer(Pacer):
         return None
 
     def opening(self) -> Round:
-        """Every arm once, one after the other."""
-        order = self.rng.permutation(self.alive)
-        return Round(order, np.ones(order.size, dtype=np.int64), _WHOLE_POOL)
+        """The first arm of a random order."""
+        self._untried: list[int] = self.rng.permutation(self.alive).tolist()
+        self._ranking: list[tuple[float, int]] = []  # a heap of all arms but the one under way
+        return self._pull(self._untried.pop())
 
     def decide(self) -> Round | Verdict:
-        """Re-rank the arm just pulled, and take the top of the heap."""
-        if self._heap is None:
-            means = self.tally.means(self.alive).tolist()
-            self._heap = [(-self.index(mean, 1), arm) for arm, mean in enumerate(means)]
-            heapq.heapify(self._heap)
-        else:
-            arm = self._heap[0][1]
-            pulls = int(self.tally.pulls[arm])
-            verdict = self.finished(arm, pulls)
-            if verdict is not None:
-                return verdict
-            mean = float(self.tally.sums[arm]) / pulls
-            heapq.heapreplace(self._heap, (-self.index(mean, pulls), arm))
-        return Round(np.array([self._heap[0][1]]), _ONE, _WHOLE_POOL)
+        """Rank the arm just pulled; then pull the next untried one, or the top of the ranking."""
+        arm = self._under_way
+        pulls = int(self.tally.pulls[arm])
+        verdict = None if self._untried else self.finished(arm, pulls)
+        if verdict is not None:
+            return verdict
+        mean = float(self.tally.sums[arm]) / pulls
+        entry = (-self.index(mean, pulls), arm)
+        if self._untried:
+            heapq.heappush(self._ranking, entry)
+            return self._pull(self._untried.pop())
+        return self._pull(heapq.heappushpop(self._ranking, entry)[1])
+
+    def _pull(self, arm: int) -> Round:
+        self._under_way = arm
+        return Round(np.array([arm]), _ONE, _WHOLE_POOL)

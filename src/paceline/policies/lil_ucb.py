@@ -16,8 +16,9 @@ from paceline.policies.index import IndexPacer
 class LilUCB(Policy):
     """Pull the highest upper bound until one arm has far more pulls than all others together.
 
-    The defaults are the ones its theorem is stated for; δ is divided so that its guarantee,
-    4√(cδ) + 4cδ, comes to the error asked for.
+    δ is divided so that what its theorem allows, 4√(cδ) + 4cδ, comes to the error asked for. How
+    far ahead the winner has to be is the larger of the published choices, ((2+β)/β)² times
+    1 + log(2 log(((2+β)/β)²/δ))/log(1/δ); experiments often leave out the second factor.
 
     >>> from paceline import PowerLaw, simulate
     >>> simulate([0.95, 0.05], policy=LilUCB(), scaling=PowerLaw(0.5), confidence=0.9).index
@@ -31,9 +32,10 @@ class LilUCB(Policy):
     goal = "confidence"
 
     def __post_init__(self) -> None:
-        if not 0 < positive(self.epsilon, "epsilon") < 1:
-            raise InvalidInput(f"epsilon of lil-ucb must lie in (0, 1), got {self.epsilon!r}")
-        positive(self.beta, "beta")
+        if not 1e-6 <= positive(self.epsilon, "epsilon") < 1:
+            raise InvalidInput(f"epsilon of lil-ucb must lie in [1e-6, 1), got {self.epsilon!r}")
+        if not 0 < positive(self.beta, "beta") <= 3:
+            raise InvalidInput(f"beta of lil-ucb must lie in (0, 3], got {self.beta!r}")
 
     def _pacer(self, task: Task) -> Pacer:
         return _LilUCBPacer(self, task)
@@ -46,8 +48,9 @@ class _LilUCBPacer(IndexPacer):
         self.delta = ((math.sqrt(1 + task.delta) - 1) / 2) ** 2 / c
         self.growth = 1 + epsilon
         self.width = (1 + beta) * (1 + math.sqrt(epsilon)) * task.sigma
-        self.lead = ((2 + beta) / beta) ** 2
-        self.total = task.arms
+        square = ((2 + beta) / beta) ** 2
+        logs = math.log(2 * math.log(square / self.delta)) / math.log(1 / self.delta)
+        self.lead = square * (1 + logs)
         super().__init__(task)
 
     def index(self, mean: float, pulls: int) -> float:
@@ -55,7 +58,7 @@ class _LilUCBPacer(IndexPacer):
         return mean + self.width * math.sqrt(2 * self.growth * log_log / pulls)
 
     def finished(self, arm: int, pulls: int) -> Verdict | None:
-        self.total += 1
-        if pulls < 1 + self.lead * (self.total - pulls):
+        # Every round is one pull.
+        if pulls < 1 + self.lead * (self.rounds - pulls):
             return None
         return Verdict(np.array([arm]), decided=True, confidence=self.task.confidence)

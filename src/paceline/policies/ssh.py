@@ -1,5 +1,6 @@
 """SSH, Staged Sequential Halving: the paper's Algorithm 2, for any number of arms."""
 
+from bisect import bisect
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from paceline.core.arrays import MOST_PULLS, Floats, Ints, whole
 from paceline.core.rounds import Round, Verdict
-from paceline.errors import InvalidInput, unknown_name
+from paceline.errors import InvalidInput, at_least, unknown_name
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.theory.deadline import RULES, Rule, stage_count, stages_to_combine
 
@@ -46,6 +47,8 @@ class SSH(Policy):
             raise unknown_name("rule", self.rule, RULES)
         if self.too_short not in _TOO_SHORT:
             raise unknown_name("too_short", self.too_short, _TOO_SHORT)
+        if self.too_short == "subset" and self.rule == "literal":
+            raise InvalidInput("a subset is sized for the k that will be used: choose another rule")
 
     def _pacer(self, task: Task) -> Pacer:
         return _SSHPacer(self, task)
@@ -62,9 +65,8 @@ class _SSHPacer(Pacer):
     def opening(self) -> Round | Verdict:
         assert self.task.deadline is not None
         if self.policy.too_short == "subset":
-            # Task has seen to it that the deadline allows at least one pull.
-            most = min(self.task.scaling.whole_pulls(self.task.deadline), self.task.arms)
-            self.alive = np.sort(self.rng.permutation(self.alive)[: max(most, 2)])
+            most = self._most_arms(self.task.deadline)
+            self.alive = np.sort(self.rng.permutation(self.alive)[:most])
         arms = self.alive.size
         self.combined = self.policy.k or stages_to_combine(
             arms, self.task.deadline, self.task.scaling, rule=self.policy.rule
@@ -75,14 +77,28 @@ class _SSHPacer(Pacer):
             raise self._deadline_error(arms)
         return self._stage()
 
+    def _most_arms(self, deadline: float) -> int:
+        """How many arms can be pulled once in every stage, at least 2."""
+        scaling, k = self.task.scaling, self.policy.k
+        if k is None:  # k* will be a single stage, if nothing else fits
+            return max(2, min(scaling.whole_pulls(deadline), self.task.arms))
+        sizes = range(3, self.task.arms + 1)
+        too_many = bisect(
+            sizes,
+            False,
+            key=lambda arms: scaling.whole_pulls(deadline / stage_count(arms, k)) < arms,
+        )
+        return 2 + too_many
+
     def _deadline_error(self, arms: int) -> InvalidInput:
         once = self.task.scaling.seconds(float(arms))
         adapts = self.policy.k is None and self.policy.rule != "literal"
         stages = 1 if adapts else stage_count(arms, self.combined)
         needed = f"{once:g} s" if stages == 1 else f"{stages} stages of {once:g} s each"
+        enough = at_least(stages * once)
         return InvalidInput(
             f"deadline {self.task.deadline:g} s is too short to pull each of the {arms} arms once "
-            f"in every stage ({needed}): raise the deadline to at least {stages * once:g} s, "
+            f"in every stage ({needed}): raise the deadline to at least {enough} s, "
             "or race a random subset of the arms (too_short='subset')"
         )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from paceline.core.arrays import MOST_PULLS, positive
 from paceline.core.rounds import Round, Verdict
-from paceline.errors import InvalidInput
+from paceline.errors import InvalidInput, at_least
 from paceline.policies.apr import ClockPacer, check_growth
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.elimination import Elimination
@@ -50,7 +50,7 @@ class _OneRoundPacer(Pacer):
             least = self.task.scaling.seconds(float(arms))
             raise InvalidInput(
                 f"deadline {self.task.deadline:g} s is too short for one pull of each of the "
-                f"{arms} arms ({least:g} s): raise the deadline"
+                f"{arms} arms: raise the deadline to at least {at_least(least)} s"
             )
         return Round(self.alive, np.full(arms, min(per_arm, MOST_PULLS), dtype=np.int64))
 

@@ -61,7 +61,9 @@ def pulls_needed(
     deltas = checked_gaps(gaps)
     w = omega(failure_probability(confidence), deltas.size + 1)
     inverse = (deltas / (2 * positive(sigma, "sigma") * positive(deviation, "deviation"))) ** -2.0
-    return 1 + np.floor(64 * inverse * np.log(2 / w * np.log2(192 * inverse / w)))
+    # Gaps so wide that the inner logarithm would fall below 1 lie outside the paper's model.
+    inner = np.log2(np.maximum(192 * inverse / w, 2.0))
+    return 1 + np.floor(64 * inverse * np.log(2 / w * inner))
 
 
 def upper_bound(
@@ -94,8 +96,9 @@ def upper_bound(
         return 4 * growth * oracle_seconds(needed, scaling)
     if form == "optimum":
         w = omega(failure_probability(confidence), arms)
-        effective: Floats = deltas / (2 * sigma * deviation)
-        logs = math.log(2 / w * math.log2(192 / (effective[0] ** 2 * w)))
+        scale = 2 * positive(sigma, "sigma") * positive(deviation, "deviation")
+        effective: Floats = deltas / scale
+        logs = math.log(2 / w * math.log2(max(192 / (effective[0] ** 2 * w), 2.0)))
         return 512 * growth * max(logs, 1 / 64) * oracle_seconds(effective**-2.0, scaling)
     raise InvalidInput(f"form must be 'program' or 'optimum', got {form!r}")
 

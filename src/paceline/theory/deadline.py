@@ -73,7 +73,7 @@ def stages_to_combine(
         raise unknown_name("rule", rule, RULES)
     candidates = range(1, stage_count(arms, 1) + 1)
     if rule == "literal":
-        return max(candidates, key=lambda k: math.floor(stage_unit(arms, k, deadline, scaling)))
+        return max(candidates, key=lambda k: np.floor(stage_unit(arms, k, deadline, scaling)))
     able = [k for k in candidates if bottleneck(arms, k, deadline, scaling) > 0]
     score = bottleneck if able and rule == "bottleneck" else stage_unit
     return max(able or candidates, key=lambda k: score(arms, k, deadline, scaling))
@@ -117,7 +117,7 @@ def success_bound(
         raise InvalidInput(
             f"{arms} arms need {stage_count(arms, 1)} halvings, so no {combined} can be combined"
         )
-    units = math.floor(stage_unit(arms, combined, deadline, scaling) * (1 + 1e-12))
+    units = np.floor(stage_unit(arms, combined, deadline, scaling) * (1 + 1e-12))
     per_sigma = 1.0 if sigma is None else 1 / (2 * positive(sigma, "sigma") ** 2)
     exponent = per_sigma * arms * units / (8 * hardness(deltas))
     return max(0.0, 1 - 3 * stage_count(arms, 1) * math.exp(-exponent))

@@ -1,8 +1,9 @@
 """The paper's dynamic program: how fast a planner is who knows the gaps but not the order.
 
 Arm i ≥ 2 falls once every survivor has z_i pulls. The planner chooses which arms fall together:
-pulling the survivors on costs λ(survivors · more pulls), and by concavity it pays to stop only
-where an arm falls. That is a shortest path over the distinct values of z.
+pulling the survivors on costs λ(survivors · more pulls). By concavity it pays to stop only where an
+arm falls, which makes it a shortest path over the distinct values of z. For a λ that is not concave
+(a pool of whole cores) it is the least time among schedules that stop nowhere else.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paceline.core.arrays import Floats, finite_floats
+from paceline.core.arrays import Floats, finite_floats, whole
 from paceline.core.scaling import Scaling
 from paceline.errors import InvalidInput
 
@@ -49,7 +50,7 @@ def schedule_seconds(stages: tuple[Stage, ...]) -> float:
 
 
 def oracle_schedule(z: Any, scaling: Scaling, *, levels: int = 3000) -> tuple[Stage, ...]:
-    """The stages that attain `oracle_seconds`, first to last.
+    """The stages that attain `oracle_seconds`, first to last; arms with z = 0 are never pulled.
 
     >>> from paceline import PowerLaw
     >>> for stage in oracle_schedule([300, 5], PowerLaw(0.5)):
@@ -62,8 +63,9 @@ def oracle_schedule(z: Any, scaling: Scaling, *, levels: int = 3000) -> tuple[St
         raise InvalidInput("z is empty: give the pulls that every arm but the best needs")
     if needed[0] < 0:
         raise InvalidInput(f"z must be at least 0, got {needed[0]:g}")
+    whole(levels, "levels", least=2)
     targets = np.unique(needed)
-    if targets.size <= levels:
+    if np.count_nonzero(targets) <= levels:
         return _stages(needed, _shortest_path(needed, targets, scaling), scaling)
     rounded = _round_up(targets, levels)
     path = _shortest_path(needed, np.unique(rounded), scaling)
@@ -78,13 +80,18 @@ def oracle_schedule(z: Any, scaling: Scaling, *, levels: int = 3000) -> tuple[St
 def _round_up(targets: Floats, levels: int) -> Floats:
     """Round up to powers of 1 + ε: the finest of a few ε that leaves at most `levels` values."""
     positive = targets[targets > 0]
-    logs = np.log(positive / positive[0])
+    logs = np.log(positive) - np.log(positive[0])
     step = logs[-1] / (levels - 1)
     powers = np.ceil(logs / step - 1e-9)
     # Most of the powers may be empty, so that a finer step has room.
-    while np.unique(finer := np.ceil(2 * logs / step - 1e-9)).size <= levels:
+    for _ in range(30):
+        finer = np.ceil(2 * logs / step - 1e-9)
+        if np.unique(finer).size > levels:
+            break
         step, powers = step / 2, finer
-    rounded: Floats = np.maximum(positive[0] * np.exp(step * powers), positive)
+    highest = np.log(positive[-1])
+    rounded: Floats = np.exp(np.minimum(np.log(positive[0]) + step * powers, highest))
+    rounded = np.maximum(rounded, positive)
     return np.concatenate([targets[targets == 0], rounded])
 
 

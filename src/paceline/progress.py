@@ -1,0 +1,18 @@
+"""Following a loop: what it is told as items pass, whoever shows it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Track(Protocol):
+    """Follows the progress of a loop; on a terminal, with a bar."""
+
+    def __call__(self, items: Iterable[Item], total: int) -> Iterator[Item]:
+        """Yield the items, showing how many of `total` are done."""
+
+
+def untracked(items: Iterable[Item], total: int) -> Iterator[Item]:  # noqa: ARG001
+    """Follow nothing: the choice for logs and tests."""
+    yield from items
