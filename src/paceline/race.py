@@ -43,6 +43,6 @@ def run(
         if results.arms.size == 0:
             verdict = pacer.stop(f"the deadline of {deadline:g} s came")
             break
-        told += int(results.pulls.sum())
+        told += results.total
         pacer.tell(results)
     return Ending(verdict, engine.now(), told, pacer.rounds)

@@ -22,7 +22,7 @@ class Round:
     total: int = field(init=False)  # how many pulls these are in all
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "total", int(self.pulls.sum()))
+        object.__setattr__(self, "total", _total(self.pulls))
 
     def keeping(self, pulls: Ints) -> "Round":
         """The same arms and shares with other numbers of pulls, without those left with none."""
@@ -39,6 +39,16 @@ class Results:
     pulls: Ints
     sums: Floats
     squares: Floats
+
+    @property
+    def total(self) -> int:
+        """How many pulls these are in all."""
+        return _total(self.pulls)
+
+
+def _total(pulls: Ints) -> int:
+    # Sequential policies have rounds of one pull, which numpy sums at 20 times the price.
+    return int(pulls[0]) if pulls.size == 1 else int(pulls.sum())
 
 
 NO_ARMS: Ints = np.zeros(0, dtype=np.int64)
