@@ -112,3 +112,10 @@ def test_endless_pulls_are_no_error() -> None:
     poor = PowerLaw(0.02)
     assert success_bound([0.1, 0.2], 2e6, poor) == 1.0
     assert stages_to_combine(100, 1e40, poor, rule="literal") >= 1
+
+
+def test_a_k_that_cuts_blindly_is_passed_over_unless_asked_for() -> None:
+    scaling = PowerLaw(0.9)
+    assert bottleneck(1024, 1, 5000.0, scaling) == 0
+    assert stages_to_combine(1024, 5000.0, scaling) == 2
+    assert stages_to_combine(1024, 5000.0, scaling, blind=True) == 1

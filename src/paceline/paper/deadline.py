@@ -72,7 +72,7 @@ def reproduce(setup: Setup) -> Report:
             here = {(c.policy, c.scale): c for c in cells if (c.q, c.deadline) == (q, deadline)}
             ssh, halving = here["ssh", None], here["sequential-halving", None]
             ucb = here["ucb-e", scales[q]]
-            k = stages_to_combine(ARMS, deadline, PowerLaw(q))
+            k = stages_to_combine(ARMS, deadline, PowerLaw(q), blind=True)
             summary.append(
                 (
                     q,

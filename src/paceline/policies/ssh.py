@@ -69,7 +69,11 @@ class _SSHPacer(Pacer):
             self.alive = np.sort(self.rng.permutation(self.alive)[:most])
         arms = self.alive.size
         self.combined = self.policy.k or stages_to_combine(
-            arms, self.task.deadline, self.task.scaling, rule=self.policy.rule
+            arms,
+            self.task.deadline,
+            self.task.scaling,
+            rule=self.policy.rule,
+            blind=self.policy.too_short == "blind",
         )
         stages = stage_count(arms, self.combined)
         self.most_pulls = self.task.scaling.whole_pulls(self.task.deadline / stages)  # Alg. 2, l. 2

@@ -56,14 +56,19 @@ def bottleneck(arms: int, combined: int, deadline: float, scaling: Scaling) -> i
 
 
 def stages_to_combine(
-    arms: int, deadline: float, scaling: Scaling, *, rule: Rule = "unfloored"
+    arms: int,
+    deadline: float,
+    scaling: Scaling,
+    *,
+    rule: Rule = "unfloored",
+    blind: bool = False,
 ) -> int:
     """k*: how many halvings to do at once. It grows as the scaling gets worse.
 
-    `rule="unfloored"` compares x(k) without the floor of equation 9, among the k whose first
-    stage can pull every arm at all; `"bottleneck"` compares what `bottleneck` gives, better when
-    `arms` is no power of 2; `"literal"` is the equation as printed, which falls to k = 1 when
-    every x(k) is below 1. Where no k can pull every arm, all are compared by x(k).
+    `rule="unfloored"` compares x(k) without the floor of equation 9; `"bottleneck"` compares what
+    `bottleneck` gives, better when `arms` is no power of 2; `"literal"` is the equation as
+    printed, which falls to k = 1 when every x(k) is below 1. The first two pass over a k whose
+    stages are too short to pull every arm, if there is another and `blind` is not set.
 
     >>> from paceline import PowerLaw
     >>> [stages_to_combine(1024, t, PowerLaw(q)) for q, t in [(0.1, 4), (0.25, 40), (0.5, 500)]]
@@ -76,7 +81,8 @@ def stages_to_combine(
         return max(candidates, key=lambda k: np.floor(stage_unit(arms, k, deadline, scaling)))
     able = [k for k in candidates if bottleneck(arms, k, deadline, scaling) > 0]
     score = bottleneck if able and rule == "bottleneck" else stage_unit
-    return max(able or candidates, key=lambda k: score(arms, k, deadline, scaling))
+    compared = candidates if blind or not able else able
+    return max(compared, key=lambda k: score(arms, k, deadline, scaling))
 
 
 def hardness(gaps: Any) -> float:
