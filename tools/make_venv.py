@@ -6,7 +6,6 @@ pip, filled by the pip of the outer Python; the same, with a pip wheel taken fro
 index that `PIP_INDEX_URL` names.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -49,17 +48,17 @@ def importable(python: str, module: str) -> bool:
 
 
 def fetch_pip_wheel(index: str, folder: Path) -> Path:
-    """Download the newest pip wheel from a package index with the JSON form of the simple API."""
+    """Download the newest pip wheel from a package index (its page of links, as pip reads it)."""
     page = index.rstrip("/") + "/pip/"
-    accept = {"Accept": "application/vnd.pypi.simple.v1+json"}
-    with urllib.request.urlopen(urllib.request.Request(page, headers=accept)) as answer:
-        files = json.load(answer)["files"]
-    wheels = [f for f in files if re.fullmatch(r"pip-[0-9.]+-py3-none-any\.whl", f["filename"])]
-    newest = max(
-        wheels, key=lambda f: [int(part) for part in f["filename"].split("-")[1].split(".")]
-    )
-    target = folder / str(newest["filename"])
-    urllib.request.urlretrieve(urllib.parse.urljoin(page, newest["url"]), target)
+    with urllib.request.urlopen(page) as answer:
+        links = re.findall(
+            r'href="([^"#]*/(pip-([0-9.]+)-py3-none-any\.whl))', answer.read().decode()
+        )
+    if not links:
+        sys.exit(f"no pip wheel found at {page}: check PIP_INDEX_URL")
+    link, name, _ = max(links, key=lambda found: [int(part) for part in found[2].split(".")])
+    target = folder / name
+    urllib.request.urlretrieve(urllib.parse.urljoin(page, link), target)
     return target
 
 
