@@ -57,7 +57,7 @@ def fetch_pip_wheel(index: str, folder: Path) -> Path:
     if not links:
         sys.exit(f"no pip wheel found at {page}: check PIP_INDEX_URL")
     link, name, _ = max(links, key=lambda found: [int(part) for part in found[2].split(".")])
-    target = folder / name
+    target = folder / str(name)
     urllib.request.urlretrieve(urllib.parse.urljoin(page, link), target)
     return target
 
