@@ -31,10 +31,11 @@ def measure(cell: Cell, runs: int, seed: int = 7) -> tuple[float, float]:
 def standard_errors_apart(cell: Cell, mean: float, error: float) -> float:
     """How many standard errors two measurements differ by.
 
-    Where the prototype gave no error, its own is taken to be like ours, and its rounding to
-    three digits as given.
+    Where the prototype gave no error, its own is taken to be like ours, beside half a unit of the
+    last digit that it gave.
     """
-    other = cell.error or math.hypot(error, 0.005)
+    decimals = len(f"{cell.seconds:g}".partition(".")[2])
+    other = cell.error or math.hypot(error, 0.5 * 10.0**-decimals)
     return (mean - cell.seconds) / math.hypot(error, other)
 
 

@@ -3,16 +3,13 @@
 import math
 from functools import partial
 
-import numpy as np
-
 from benchmarks.prototype import SUCCESS
 from paceline import SSH, Bernoulli, Policy, PowerLaw, SequentialHalving
-from paceline.core.seeds import replication_seeds
-from paceline.engines.simulated import SimulatedEngine
 from paceline.paper.instances import uniform_means
 from paceline.parallel import spread, usable_cores
 from paceline.policies.base import Task
 from paceline.race import run as run_race
+from paceline.simulation import prepare_race
 from paceline.tables import Table
 
 RUNS = 1000
@@ -26,11 +23,9 @@ POLICIES: dict[str, Policy] = {
 
 def found_best(policy: Policy, q: float, deadline: float, number: int) -> bool:
     means = uniform_means(ARMS, 5, number)
-    rewards, own = replication_seeds(5, number)
-    scaling = PowerLaw(q)
-    engine = SimulatedEngine(Bernoulli(means), scaling, np.random.default_rng(rewards))
-    pacer = policy.start(Task(arms=ARMS, scaling=scaling, deadline=deadline, seed=own))
-    return bool(means[run_race(pacer, engine, deadline=deadline).verdict.arms[0]] == means.max())
+    task = Task(arms=ARMS, scaling=PowerLaw(q), deadline=deadline)
+    race = prepare_race(Bernoulli(means), policy, task, 5, number)
+    return bool(means[run_race(*race, deadline=deadline).verdict.arms[0]] == means.max())
 
 
 def run() -> Table:

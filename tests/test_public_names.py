@@ -24,7 +24,7 @@ def test_the_promised_names_are_public() -> None:
     assert set(promised) <= set(paceline.__all__)
 
 
-def test_all_is_sorted_and_complete() -> None:
+def test_every_public_name_is_there_once() -> None:
     assert all(hasattr(paceline, name) for name in paceline.__all__)
     assert len(set(paceline.__all__)) == len(paceline.__all__)
 

@@ -9,10 +9,10 @@ Item = TypeVar("Item")
 class Track(Protocol):
     """Follows the progress of a loop; on a terminal, with a bar."""
 
-    def __call__(self, items: Iterable[Item], total: int) -> Iterator[Item]:
-        """Yield the items, showing how many of `total` are done."""
+    def __call__(self, items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
+        """Yield the items, showing what this is and how many of `total` are done."""
 
 
-def untracked(items: Iterable[Item], total: int) -> Iterator[Item]:  # noqa: ARG001
+def untracked(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:  # noqa: ARG001
     """Follow nothing: the choice for logs and tests."""
     yield from items

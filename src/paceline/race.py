@@ -10,7 +10,7 @@ from paceline.policies.base import Pacer
 
 @dataclass(frozen=True)
 class Ending:
-    """How a race went: its verdict, and the time, pulls and rounds it took."""
+    """How a race went: its verdict, and the time, pulls and complete rounds it took."""
 
     verdict: Verdict
     seconds: float
@@ -34,10 +34,12 @@ def run(
     told = int(pacer.tally.pulls.sum())  # a race may have been stopped before, and go on
     while (verdict := pacer.verdict) is None:
         wanted = pacer.ask()
-        if told + wanted.total > max_pulls or pacer.rounds > max_rounds:
-            caps = f"{max_pulls:g} pulls and {max_rounds:g} rounds"
-            reason = f"no verdict after {told} pulls, and the caps are {caps}"
-            return Ending(pacer.stop(reason), engine.now(), told, pacer.rounds - 1)
+        if told + wanted.total > max_pulls:
+            verdict = pacer.stop(f"the next {wanted.total} pulls would exceed {max_pulls:g} in all")
+            break
+        if pacer.rounds >= max_rounds:
+            verdict = pacer.stop(f"no verdict after {max_rounds:g} rounds")
+            break
         engine.pursue(wanted)
         results = engine.wait(deadline)
         if results.arms.size == 0:

@@ -12,12 +12,14 @@ import numpy as np
 from paceline.core.arrays import Bools, Floats, Ints, positive, whole
 from paceline.core.assumptions import check_assumptions
 from paceline.core.problem import Bernoulli, Normal, Problem
+from paceline.core.rounds import NO_ARMS
 from paceline.core.scaling import PowerLaw, Scaling
 from paceline.core.seeds import replication_seeds
-from paceline.engines.simulated import SimulatedEngine
+from paceline.core.statistics import standard_error
+from paceline.engines.simulated import SimulatedEngine, Span
 from paceline.errors import InvalidInput, ScalingWarning, unknown_name
 from paceline.parallel import picklable, spread, usable_cores
-from paceline.policies.base import Policy, Task
+from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.catalog import find_policy
 from paceline.race import Ending, run
 
@@ -33,6 +35,7 @@ class Simulation:
     pulls: Ints
     rounds: Ints
     chosen: Ints  # replications × top; -1 where undecided
+    still_in: tuple[Ints, ...]  # the arms among which it is undecided; none where it is decided
     reasons: tuple[str, ...]  # why it was ended from outside; empty where the policy ended it
     confidence: float | None  # what is guaranteed of a decided replication
     problem: Problem
@@ -70,9 +73,7 @@ class Simulation:
     @property
     def standard_error(self) -> float:
         """The standard error of `mean_seconds`; NaN for one replication."""
-        if self.seconds.size < 2:
-            return math.nan
-        return float(self.seconds.std(ddof=1) / math.sqrt(self.seconds.size))
+        return standard_error(self.seconds)
 
     def _means(self) -> Floats:
         if self.problem.means is None:
@@ -104,8 +105,9 @@ def simulate(
     It stops at `confidence` (0.95 if neither that nor a deadline is given), at `deadline`
     seconds, or, undecided, at a cap on rounds or pulls (10¹⁵ of them, for a confidence): tied arms
     never separate. `policy` is a name or a policy; by default `apr` for a confidence and `ssh` for
-    a deadline. `sigma` is for normal rewards. Replications run on all cores where that pays
-    (`processes` says how many), with the same results.
+    a deadline. `rewards` and `sigma` (of normal ones) are for means; a problem has its own.
+    Replications run on all cores where that pays (`processes` says how many), with the same
+    results.
 
     >>> import paceline
     >>> result = paceline.simulate([0.9, 0.6, 0.5], policy="apr", scaling=paceline.PowerLaw(0.5),
@@ -132,9 +134,10 @@ def simulate(
     whole(seed, "seed", least=0)
     if max_pulls is None:
         max_pulls = math.inf if confidence is None else 1e15
-    elif max_pulls != math.inf:
-        positive(max_pulls, "max_pulls")
-    caps = (max_pulls, positive(max_rounds, "max_rounds"))
+    for cap, what in ((max_pulls, "max_pulls"), (max_rounds, "max_rounds")):
+        if cap != math.inf:
+            positive(cap, what)
+    caps = (max_pulls, max_rounds)
     one = partial(_replicate, problem, chosen_policy, task, seed, caps)
     endings = _replicate_all(one, replications, processes)
     return Simulation(
@@ -142,6 +145,7 @@ def simulate(
         pulls=np.array([ending.pulls for ending in endings], dtype=np.int64),
         rounds=np.array([ending.rounds for ending in endings], dtype=np.int64),
         chosen=np.array([_chosen(ending, top) for ending in endings], dtype=np.int64),
+        still_in=tuple(NO_ARMS if e.verdict.decided else e.verdict.arms for e in endings),
         reasons=tuple(ending.verdict.reason for ending in endings),
         confidence=next((e.verdict.confidence for e in endings if e.verdict.decided), None),
         problem=problem,
@@ -174,6 +178,21 @@ def _check_scaling(scaling: Scaling) -> None:
         )
 
 
+def prepare_race(
+    problem: Problem,
+    policy: Policy,
+    task: Task,
+    seed: int,
+    replication: int,
+    spans: list[Span] | None = None,
+) -> tuple[Pacer, SimulatedEngine]:
+    """The pacer and the engine of one replication, ready for `run`; `spans` records what runs."""
+    reward_seed, policy_seed = replication_seeds(seed, replication)
+    rng = np.random.default_rng(reward_seed)
+    pacer = policy.start(replace(task, seed=policy_seed))
+    return pacer, SimulatedEngine(problem, task.scaling, rng, spans)
+
+
 def _replicate(
     problem: Problem,
     policy: Policy,
@@ -182,9 +201,7 @@ def _replicate(
     caps: tuple[float, float],
     replication: int,
 ) -> Ending:
-    reward_seed, policy_seed = replication_seeds(seed, replication)
-    engine = SimulatedEngine(problem, task.scaling, np.random.default_rng(reward_seed))
-    pacer = policy.start(replace(task, seed=policy_seed))
+    pacer, engine = prepare_race(problem, policy, task, seed, replication)
     deadline = math.inf if task.deadline is None else task.deadline
     return run(pacer, engine, deadline=deadline, max_pulls=caps[0], max_rounds=caps[1])
 
@@ -202,17 +219,17 @@ def _replicate_all(
             )
         return list(spread(one, range(replications), workers))
     endings: list[Ending] = []
+    may_spread = replications > 1 and usable_cores() > 1
     began = time.perf_counter()
     while len(endings) < replications:
         endings.append(one(len(endings)))
         spent = time.perf_counter() - began
         left = replications - len(endings)
-        if spent > 0.5 and left > 1 and spent / len(endings) * left > _WORTH_SPREADING_SECONDS:
-            workers = usable_cores()
-            if workers > 1 and picklable(one):
+        if may_spread and spent > 0.5 and spent / len(endings) * left > _WORTH_SPREADING_SECONDS:
+            may_spread = picklable(one)
+            if may_spread:
                 rest = range(len(endings), replications)
-                return endings + list(spread(one, rest, workers))
-            began = math.inf  # it will not get any better: do not ask again
+                return endings + list(spread(one, rest, usable_cores()))
     return endings
 
 

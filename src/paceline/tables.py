@@ -7,10 +7,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns and rows of plain values."""
+    """Named columns and rows of plain values; the first `keys` columns say what a row is about."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
+    keys: int = 1
 
 
 def format_value(value: Any) -> str:

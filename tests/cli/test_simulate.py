@@ -1,3 +1,4 @@
+import dataclasses
 import json
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import pytest
 from paceline import CorePool, Ernest, InvalidInput, Measured, PowerLaw
 from paceline.cli import main
 from paceline.cli.specs import parse_means, parse_policy, parse_scaling
+from paceline.policies.catalog import POLICIES
 
 
 def test_a_race_is_simulated_and_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,8 +28,15 @@ def test_json_has_every_replication(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_undecided_race_exits_with_3(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["simulate", "0.5,0.5", "-c", "0.9"]) == 3
-    assert "undecided 1 of 1" in capsys.readouterr().out
+    assert main(["simulate", "0.5,0.5,0.1", "-c", "0.9", "--max-rounds", "9"]) == 3
+    out = capsys.readouterr().out
+    assert "undecided 1 of 1" in out
+    assert "no verdict after 9 rounds" in out
+    assert "still in: arms 0, 1\n" in out
+    assert main(["simulate", "0.5,0.5", "-c", "0.9", "--max-pulls", "50", "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert found["still_in"] == [[0, 1]]
+    assert "would exceed 50" in found["reasons"][0]
 
 
 def test_a_scaling_that_breaks_an_assumption_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,6 +52,7 @@ def test_a_scaling_that_breaks_an_assumption_is_noted(capsys: pytest.CaptureFixt
         (["linear"], "write linear:GAP"),
         (["linear:0.1,5,6"], "write linear:GAP"),
         (["linear:0.1,nan"], "'nan' is no whole number"),
+        (["unifrom:20"], "did you mean 'uniform'"),
         (["uniform:2.7"], "'2.7' is no whole number"),
         (["uniform:-5"], "at least 2"),
         (["uniform:10", "--seed", "-1"], "seed must be"),
@@ -94,3 +104,12 @@ def test_words_become_policies_scalings_and_means(tmp_path: Path) -> None:
     points.write_text("pulls\n1\n")
     with pytest.raises(InvalidInput, match="two columns"):
         parse_scaling(f"measured:{points}")
+
+
+def test_the_help_lists_every_policy_and_option(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["simulate", "--help"])
+    out = capsys.readouterr().out
+    for name, kind in POLICIES.items():
+        assert name in out
+        assert all(f"{field.name}=" in out for field in dataclasses.fields(kind))  # type: ignore[arg-type]

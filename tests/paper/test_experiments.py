@@ -13,7 +13,6 @@ from paceline.paper.catalog import EXPERIMENTS
 from paceline.paper.instances import linear_means
 from paceline.paper.rectangles import place
 from paceline.paper.report import Setup
-from paceline.tables import Table
 
 
 @pytest.fixture
@@ -67,19 +66,16 @@ def test_batch_racing_timed_after_the_fact_is_batch_racing() -> None:
 @pytest.mark.usefixtures("small")
 def test_deadlines_passed_by_one_race_of_ucb_e_are_as_races_of_their_own() -> None:
     from paceline import UCBE, Bernoulli
-    from paceline.core.seeds import replication_seeds
-    from paceline.engines.simulated import SimulatedEngine
     from paceline.paper.instances import uniform_means
     from paceline.policies.base import Task
     from paceline.race import run
+    from paceline.simulation import prepare_race
 
     means = uniform_means(deadline.ARMS, 0, 0)
     passed = deadline._answers(deadline._Job(0.9, UCBE(0.25), 0, 0))
     for limit, gap in zip(deadline.DEADLINES[0.9], passed, strict=True):
-        rewards, own = replication_seeds(0, 0)
-        engine = SimulatedEngine(Bernoulli(means), PowerLaw(0.9), np.random.default_rng(rewards))
-        task = Task(arms=means.size, scaling=PowerLaw(0.9), deadline=limit, seed=own)
-        alone = run(UCBE(0.25).start(task), engine, deadline=limit)
+        task = Task(arms=means.size, scaling=PowerLaw(0.9), deadline=limit)
+        alone = run(*prepare_race(Bernoulli(means), UCBE(0.25), task, 0, 0), deadline=limit)
         assert gap == means.max() - means[alone.verdict.arms[0]]
 
 
@@ -121,7 +117,7 @@ def test_rectangles_do_not_overlap_and_keep_their_area() -> None:
     ("arguments", "says"),
     [
         (["confidense"], "did you mean 'confidence'"),
-        (["setting", "--runs", "0"], "runs must be a whole number"),
+        (["setting", "--runs", "0", "-o", "/nowhere/figures"], "runs must be a whole number"),
         (["setting", "-o", __file__], "cannot make the folder"),
         (["setting", "-o", f"{__file__}/x"], "cannot make the folder"),
     ],
@@ -145,5 +141,6 @@ def test_a_missing_matplotlib_is_named_before_any_work(
 
 def test_tables_are_plain_values() -> None:
     report = EXPERIMENTS["setting"](Setup())
-    assert isinstance(report.data, Table)
-    assert all(len(row) == len(report.data.columns) for row in report.data.rows)
+    for table in (report.data, report.summary):
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert all(type(value) in (int, float, str) for row in table.rows for value in row)

@@ -113,7 +113,7 @@ class PolicyContract:
         if self.policy.goal is None:
             pytest.skip("it takes either")
         other = {"deadline": 50.0} if self.policy.goal == "confidence" else {"confidence": 0.9}
-        with pytest.raises(InvalidInput, match=rf"{self.policy.name} .*give {self.policy.goal}="):
+        with pytest.raises(InvalidInput, match=rf"{self.policy.name} .*give a {self.policy.goal}"):
             self.policy.start(Task(arms=ARMS, scaling=PowerLaw(0.5), **other))  # type: ignore[arg-type]
         if self.policy.goal == "deadline":
             with pytest.raises(InvalidInput, match="guarantees no confidence"):
@@ -157,9 +157,17 @@ def _zeros(wanted: Round) -> Results:
 
 
 def _pieces(results: Results, rng: np.random.Generator) -> list[Results]:
-    """Split results into single arms, in random order; the sums stay whole."""
-    order = rng.permutation(results.arms.size)
+    """Split results into single arms, those of more than one pull in two, in random order."""
+    parts = []
+    for arm, pulls, ones in zip(
+        results.arms.tolist(), results.pulls.tolist(), results.sums.tolist(), strict=True
+    ):
+        first = int(rng.integers(1, pulls)) if pulls > 1 else pulls
+        ones_first = min(ones, first)
+        parts.append((arm, first, ones_first))
+        if pulls > first:
+            parts.append((arm, pulls - first, ones - ones_first))
     return [
-        Results(results.arms[[i]], results.pulls[[i]], results.sums[[i]], results.squares[[i]])
-        for i in order
+        Results(np.array([arm]), np.array([pulls]), np.array([ones]), np.array([ones]))
+        for arm, pulls, ones in (parts[i] for i in rng.permutation(len(parts)))
     ]

@@ -87,3 +87,19 @@ def test_lil_ucb_divides_delta_as_its_theorem_needs() -> None:
 def test_bad_parameters_are_refused(make: object) -> None:
     with pytest.raises(InvalidInput, match="must"):
         make()  # type: ignore[operator]
+
+
+def test_equal_indices_are_not_decided_by_the_order_of_the_arms() -> None:
+    """The trap: after one pull of 0 or 1 each, index order would cheat on sorted arms."""
+    means = np.linspace(0, 1, 200)
+    gaps = [
+        simulate(order, UCBE(), PowerLaw(1.0), deadline=230.0, replications=400).gap
+        for order in (means, means[::-1])
+    ]
+    apart = gaps[0].mean() - gaps[1].mean()
+    assert abs(apart) < 5 * math.hypot(*(g.std(ddof=1) / math.sqrt(g.size) for g in gaps))
+
+
+def test_many_arms_are_swept_quickly_enough_to_be_used() -> None:
+    result = simulate(np.linspace(0, 1, 20_000), UCBE(), PowerLaw(0.5), deadline=20_100.0)
+    assert result.rounds.tolist() == result.pulls.tolist() == [20_100]

@@ -169,11 +169,19 @@ class TestTooShortADeadline:
         assert named is not None
         assert simulate(means, policy, self.scaling, deadline=float(named[1])).pulls[0] >= arms
 
-    def test_blind_cuts_answer_at_random(self) -> None:
-        result = simulate(
-            self.means, SequentialHalving(too_short="blind"), self.scaling, deadline=3.0
-        )
-        assert result.index[0] >= 0
+    def test_even_a_subset_needs_two_arms(self) -> None:
+        for policy in (SSH(too_short="subset"), SequentialHalving(too_short="subset")):
+            with pytest.raises(InvalidInput, match=r"even two arms once: .* at least 1\.415 s"):
+                simulate(self.means, policy, self.scaling, deadline=1.2)
+            assert simulate(self.means, policy, self.scaling, deadline=1.415).pulls[0] == 2
+
+    def test_a_cut_with_no_pull_at_all_answers_at_random(self) -> None:
+        policy = SequentialHalving(too_short="blind")
+        result = simulate(self.means, policy, self.scaling, deadline=3.0, replications=640)
+        assert result.pulls.max() == 0
+        counts = np.bincount(result.index, minlength=64)
+        assert counts.max() < 30  # each is expected 10 times
+        assert (counts > 0).sum() > 55
 
 
 def test_a_k_with_a_first_stage_is_preferred_to_a_blind_cut() -> None:

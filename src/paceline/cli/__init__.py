@@ -7,12 +7,10 @@ from collections.abc import Sequence
 
 import paceline
 from paceline.cli import demo, reproduce, simulate
+from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_INTERRUPTED
 from paceline.errors import PacelineError
 
 VERBS = (simulate, reproduce, demo)
-
-EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130
 
 
 def parser() -> argparse.ArgumentParser:

@@ -10,8 +10,7 @@ from paceline.cli.output import print_table
 from paceline.core.arrays import whole
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
-from paceline.core.seeds import replication_seeds
-from paceline.engines.simulated import SimulatedEngine, Span
+from paceline.engines.simulated import Span
 from paceline.paper.instances import linear_means
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy, Task
@@ -19,7 +18,7 @@ from paceline.policies.batch_racing import BatchRacing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.race import run as run_race
-from paceline.simulation import simulate
+from paceline.simulation import prepare_race, simulate
 from paceline.tables import Table
 
 NAME = "demo"
@@ -48,11 +47,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tell_race(means: np.ndarray, seed: int) -> None:
-    rewards, own = replication_seeds(seed, 0)
     spans: list[Span] = []
-    engine = SimulatedEngine(Bernoulli(means), _SCALING, np.random.default_rng(rewards), spans)
-    task = Task(arms=means.size, scaling=_SCALING, confidence=_CONFIDENCE, seed=own)
-    ending = run_race(APR().start(task), engine)
+    task = Task(arms=means.size, scaling=_SCALING, confidence=_CONFIDENCE)
+    ending = run_race(*prepare_race(Bernoulli(means), APR(), task, seed, 0, spans))
     rows = []
     for number, (end, group) in enumerate(groupby(spans, key=lambda span: span.end), start=1):
         batch = list(group)
@@ -80,7 +77,8 @@ def _compare(means: np.ndarray, seed: int) -> None:
         result = simulate(
             means, policy, _SCALING, confidence=_CONFIDENCE, seed=seed, replications=20
         )
-        rows.append((label, result.mean_seconds, float(result.pulls.mean()), result.success))
+        correct = f"{int(result.correct.sum())} of {result.correct.size}"
+        rows.append((label, result.mean_seconds, float(result.pulls.mean()), correct))
     print("The same with the pulls at once fixed beforehand (means of 20 races):\n")
     print_table(Table(("strategy", "seconds", "pulls", "correct"), rows))
     print("\nAPR finds the right parallelism as it goes; a batch has to be guessed.\n")
@@ -93,11 +91,17 @@ def _deadline(seed: int) -> None:
     for deadline in (12.0, 20.0, 40.0):
         k = theory.stages_to_combine(means.size, deadline, scaling)
         found = [
-            simulate(means, policy, scaling, deadline=deadline, seed=seed, replications=100).success
+            int(
+                simulate(
+                    means, policy, scaling, deadline=deadline, seed=seed, replications=100
+                ).correct.sum()
+            )
             for policy in (SSH(), SequentialHalving(too_short="blind"))
         ]
         rows.append((deadline, k, *found))
     print("With a deadline instead: 256 arms, λ(m) = m^0.25. SSH halves k times at once,")
-    print("as the scaling advises; sequential halving does it one by one (100 races):\n")
-    print_table(Table(("deadline (s)", "k", "SSH finds the best", "SH finds it"), rows))
-    print("\nNext: paceline reproduce all, paceline simulate --help")
+    print("as the scaling advises; sequential halving does it one by one, and cuts blindly")
+    print("where a stage has no time for a pull of every arm (successes in 100 races):\n")
+    print_table(Table(("deadline (s)", "k", "SSH", "sequential halving"), rows))
+    print("\nNext, after `source .venv/bin/activate`: paceline reproduce all, or")
+    print("paceline simulate --help; and README.md.")

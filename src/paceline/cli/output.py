@@ -9,7 +9,7 @@ from paceline.tables import Table, format_value
 
 
 def print_table(table: Table, width: int | None = None) -> None:
-    """Print a table; in a window too narrow for it, in blocks that repeat the first column.
+    """Print a table; in a window too narrow for it, in blocks that repeat the key columns.
 
     >>> print_table(Table(("q", "seconds"), [(0.5, 113.2), (0.25, 17.0)]), width=80)
        q  seconds
@@ -26,7 +26,7 @@ def print_table(table: Table, width: int | None = None) -> None:
         for width_ in [max(len(cell) for cell in cells)]
         for is_text in [any(isinstance(row[i], str) for row in table.rows)]
     ]
-    for i, block in enumerate(_blocks(padded, width or _window_width())):
+    for i, block in enumerate(_blocks(padded, table.keys, width or _window_width())):
         if i:
             print()
         for line in zip(*block, strict=True):
@@ -38,26 +38,26 @@ def _window_width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
 
 
-def _blocks(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
-    first, rest = columns[0], columns[1:]
-    block, used = [first], len(first[0])
-    for column in rest:
-        if used + 2 + len(column[0]) > width and len(block) > 1:
+def _blocks(columns: list[list[str]], keys: int, width: int) -> Iterator[list[list[str]]]:
+    block = columns[:keys]
+    for column in columns[keys:]:
+        used = sum(len(cells[0]) + 2 for cells in block)
+        if used + len(column[0]) > width and len(block) > keys:
             yield block
-            block, used = [first], len(first[0])
+            block = columns[:keys]
         block.append(column)
-        used += 2 + len(column[0])
     yield block
 
 
-def track_on_terminal(items: Iterable[Item], total: int) -> Iterator[Item]:
+def track_on_terminal(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
     """Show a progress bar while the items pass, if somebody is watching."""
     if not sys.stderr.isatty():
-        yield from untracked(items, total)
+        yield from untracked(items, total, label)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    name = TextColumn("{task.description}")
+    columns = (name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield from bar.track(items, total=total)
+        yield from bar.track(items, total=total, description=label)

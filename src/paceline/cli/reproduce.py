@@ -9,7 +9,7 @@ from paceline.core.arrays import whole
 from paceline.errors import InvalidInput, unknown_name
 from paceline.paper.catalog import EXPERIMENTS
 from paceline.paper.index_page import write_index
-from paceline.paper.report import Report, Setup, new_figure
+from paceline.paper.report import Report, Setup, require_matplotlib
 from paceline.parallel import usable_cores
 
 NAME = "reproduce"
@@ -17,18 +17,23 @@ SUMMARY = "a figure of the paper, from a new simulation"
 DESCRIPTION = """\
 Run an experiment of the paper and write its figure (PNG and SVG) and its data (CSV).
 
-  setting      figure 1: pulls on shares of a divisible resource
-  strategies   figure 2: one at a time, a fixed batch, APR
-  confidence   figure 3: time to a confidence, APR against Batch Racing
-  deadline     figure 4: success by a deadline, SSH against SH and UCB-E
-  theory       the worked examples, T* and the bounds beside simulated times
-  all          every one of them, and an index page"""
+  name         runs  what
+  setting         1  figure 1: pulls on shares of a divisible resource
+  strategies    200  figure 2: one at a time, a fixed batch, APR
+  confidence     10  figure 3: time to a confidence, APR and Batch Racing
+  deadline       10  figure 4: success by a deadline, SSH, SH and UCB-E
+  theory        100  worked examples, T* and bounds beside simulated times
+  all                every one of them, and an index page"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("name", metavar="NAME", help="one of the above")
-    parser.add_argument("--runs", type=int, help="runs per setting (default: as in the paper)")
+    parser.add_argument(
+        "--runs",
+        type=int,
+        help="runs per setting (default: see above; figures 3 and 4 as in the paper)",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("figures"), help="folder (default: figures)"
@@ -39,17 +44,17 @@ def run(options: argparse.Namespace) -> int:
     """Reproduce one experiment, or all of them."""
     if options.name != "all" and options.name not in EXPERIMENTS:
         raise unknown_name("experiment", options.name, [*EXPERIMENTS, "all"])
-    new_figure(1.0, 1.0)  # a missing matplotlib shows before the work, not after it
-    try:  # a folder that cannot be made shows before the work, too
-        options.output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"cannot make the folder {options.output}: {error.strerror}") from error
     setup = Setup(
         runs=None if options.runs is None else whole(options.runs, "runs"),
         seed=whole(options.seed, "seed", least=0),
         processes=usable_cores(),
         track=track_on_terminal,
     )
+    require_matplotlib()  # what is missing shows before the work, not after it
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"cannot make the folder {options.output}: {error.strerror}") from error
     names = list(EXPERIMENTS) if options.name == "all" else [options.name]
     reports = [_reproduce(name, setup, options.output) for name in names]
     if options.name == "all":

@@ -2,12 +2,12 @@
 
 import argparse
 import json
-import math
 from typing import Any
 
 import numpy as np
 
 from paceline import theory
+from paceline.cli.exits import EXIT_UNDECIDED
 from paceline.cli.specs import (
     ARMS_HELP,
     POLICY_HELP,
@@ -15,13 +15,16 @@ from paceline.cli.specs import (
     parse_means,
     parse_policy,
     parse_scaling,
+    policies_page,
 )
 from paceline.core.assumptions import check_assumptions
+from paceline.core.statistics import standard_error
 from paceline.policies.catalog import find_policy
 from paceline.simulation import Simulation, simulate
 
 NAME = "simulate"
 SUMMARY = "a race in virtual time"
+_MOST_LISTED = 10
 DESCRIPTION = """\
 Race arms with known means in virtual time, many times over.
 
@@ -29,11 +32,10 @@ Race arms with known means in virtual time, many times over.
   paceline simulate linear:0.1 --policy apr:deviation=0.2 --scaling power:0.9 -r 100
   paceline simulate uniform:1024 --policy ssh --deadline 500 -r 100"""
 
-EXIT_UNDECIDED = 3
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    parser.epilog = policies_page()
     parser.add_argument("arms", metavar="ARMS", help=ARMS_HELP)
     parser.add_argument("-p", "--policy", help=POLICY_HELP)
     parser.add_argument("-s", "--scaling", default="power:0.5", help=SCALING_HELP)
@@ -50,6 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tolerance", type=float, default=0.0, help="so much worse is good enough")
     parser.add_argument("-r", "--replications", type=int, default=1, help="how often (default 1)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--max-pulls", type=float, help="give up before more pulls than this")
+    parser.add_argument(
+        "--max-rounds", type=float, default=1e6, help="give up after so many rounds (default 1e6)"
+    )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
@@ -75,6 +81,8 @@ def run(options: argparse.Namespace) -> int:
         tolerance=options.tolerance,
         seed=options.seed,
         replications=options.replications,
+        max_pulls=options.max_pulls,
+        max_rounds=options.max_rounds,
     )
     undecided = int((result.index < 0).sum())
     if options.json:
@@ -96,6 +104,8 @@ def _as_json(result: Simulation) -> dict[str, Any]:
         "correct": result.correct.tolist(),
         "pulls": result.pulls.tolist(),
         "rounds": result.rounds.tolist(),
+        "still_in": [arms.tolist() for arms in result.still_in],
+        "reasons": list(result.reasons),
         "confidence": result.confidence,
     }
 
@@ -107,13 +117,20 @@ def _print_summary(result: Simulation, undecided: int) -> None:
         ("pulls", result.pulls),
         ("rounds", result.rounds),
     ):
-        spread = f" ± {values.std(ddof=1) / math.sqrt(runs):.3g}" if runs > 1 else ""
+        error = standard_error(values.astype(np.float64))
+        spread = f" ± {error:.3g}" if error > 0 else ""
         print(f"{label:<9} {values.mean():.6g}{spread}")
     if runs == 1 and not undecided:
         print(f"answer    arm {' '.join(str(arm) for arm in result.chosen[0])} (counted from 0)")
     print(f"correct   {int(result.correct.sum())} of {runs}")
     if undecided:
         print(f"undecided {undecided} of {runs}")
+        first = int(np.argmax(result.index < 0))
+        arms = [str(arm) for arm in result.still_in[first][:_MOST_LISTED]]
+        more = ", …" if result.still_in[first].size > _MOST_LISTED else ""
+        example = "" if runs == 1 else "the first one: "
+        print(f"          {example}{result.reasons[first]}")
+        print(f"          still in: arms {', '.join(arms)}{more}")
     if result.confidence is None:
         print("guarantee none")
     else:
@@ -124,4 +141,5 @@ def _print_oracle(means: Any, scaling: Any, result: Simulation) -> None:
     """T*, where there is one: it needs a unique best arm."""
     falling = np.sort(means)[::-1]
     if result.chosen.shape[1] == 1 and falling[0] > falling[1]:
-        print(f"T*        {theory.optimal_seconds(theory.gaps_of(means), scaling):.6g}")
+        optimum = theory.optimal_seconds(theory.gaps_of(means), scaling)
+        print(f"T*        {optimum:.6g} (how hard the instance is, with no constants)")

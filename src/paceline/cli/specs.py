@@ -18,16 +18,25 @@ from paceline.paper.instances import linear_means, uniform_means
 from paceline.policies.base import Policy
 from paceline.policies.catalog import POLICIES
 
-POLICY_HELP = "a policy, with options: apr, apr:beta=1.5,deviation=0.2, batch-racing:batch=64, …"
+POLICY_HELP = "a policy, with options: apr, or apr:beta=1.5,deviation=0.2; all are listed below"
 SCALING_HELP = (
     "how pulls scale: power:0.5 (λ = m^0.5), amdahl:0.1, ernest:1,8,linear=0.5,cores=16, "
     "cores:16,0.5 (16 whole cores, a pull on c takes c^-0.5 s), "
     "or measured:FILE (CSV: pulls, seconds)"
 )
 ARMS_HELP = (
-    "the arms' true means: 0.9,0.8,0.5, or linear:GAP[,ARMS] (the paper's figure 3), "
-    "or uniform:ARMS (figure 4)"
+    "the arms' true means: 0.9,0.8,0.5; or linear:GAP[,ARMS], the paper's figure 3 (steps of "
+    "0.053, clipped at 0); or uniform:ARMS, drawn once by the seed"
 )
+
+
+def policies_page() -> str:
+    """Every policy with its options and their defaults, for the help."""
+    lines = ["policies, what they stop at, and their options:"]
+    for name, kind in POLICIES.items():
+        options = ", ".join(f"{f.name}={f.default}" for f in dataclasses.fields(kind))  # type: ignore[arg-type]
+        lines.append(f"  {name} ({kind.goal or 'either'})\n      {options}")
+    return "\n".join(lines)
 
 
 def parse_policy(text: str) -> Policy:
@@ -78,6 +87,8 @@ def parse_means(text: str, seed: int) -> Floats:
         if len(values) != 1:
             raise InvalidInput(f"{text!r}: write uniform:ARMS, as in uniform:1024")
         return uniform_means(_whole(values[0], text), seed, run=0)
+    if ":" in text:
+        raise unknown_name("instance", name, ("linear", "uniform"))
     return np.array([_number(word, text) for word in text.split(",") if word.strip()])
 
 

@@ -14,7 +14,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 # Beyond this many pulls of one arm a float64 sum of ones is no longer exact.
-MOST_PULLS = 2**53
+MOST_PULLS_PER_ARM = 2**53
 
 
 def finite_floats(values: Any, what: str) -> Floats:

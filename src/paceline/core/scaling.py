@@ -70,8 +70,7 @@ class Scaling(ABC):
     def least_seconds_per_pull(self) -> float:
         """The limit of λ(m)/m: what a pull costs at the highest throughput (the paper's α₁)."""
         # λ(m)/m falls where λ is concave, so a huge m bounds the limit from above.
-        huge = 2.0**60
-        return self.seconds(huge) / huge
+        return self.seconds(MOST_PULLS_AT_ONCE) / MOST_PULLS_AT_ONCE
 
     def _pulls(self, seconds: Floats) -> Floats:
         low = np.zeros_like(seconds)

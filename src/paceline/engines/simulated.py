@@ -93,13 +93,18 @@ class SimulatedEngine:
         if not self._running or self._running[0].end > until * (1 + _SLACK):
             self._now = max(self._now, until) if math.isfinite(until) else self._now
             return NO_RESULTS
-        self._now = self._running[0].end
+        end = self._running[0].end
+        self._now = min(end, until)
         finished = [heapq.heappop(self._running)]
-        while self._running and self._running[0].end == self._now:
+        while self._running and self._running[0].end == end:
             finished.append(heapq.heappop(self._running))
         results = _merge([self._finish(batch) for batch in finished])
         self._refill()
         return results
+
+    def under_way(self) -> list[Span]:
+        """What is running now, each span up to when it would end."""
+        return [span for batch in self._running for span in _spans(batch, batch.end)]
 
     def _finish(self, batch: _Batch) -> Results:
         self._release(batch)
@@ -113,10 +118,7 @@ class SimulatedEngine:
     def _release(self, batch: _Batch) -> None:
         self._free += batch.share * batch.total
         if self._spans is not None:
-            each = zip(batch.arms.tolist(), batch.pulls.tolist(), strict=True)
-            self._spans.extend(
-                Span(arm, pulls, batch.share, batch.start, self._now) for arm, pulls in each
-            )
+            self._spans.extend(_spans(batch, self._now))
 
     # Starting.
 
@@ -170,9 +172,7 @@ class SimulatedEngine:
         together = 1.0 / share
         seconds = self._known_seconds.get(together)
         if seconds is None:
-            seconds = self._scaling.seconds(
-                round(together) if share_is_even(together) else together
-            )
+            seconds = self._scaling.seconds(round(together) if _is_whole(together) else together)
             self._known_seconds[together] = seconds
         self._free = max(0.0, self._free - share * total)
         end = self._now + seconds
@@ -222,9 +222,14 @@ class SimulatedEngine:
         self._refill()
 
 
-def share_is_even(together: float) -> bool:
+def _is_whole(together: float) -> bool:
     """Whether 1/share is a whole number but for rounding: λ must be asked for exactly that."""
     return abs(together - round(together)) <= _SLACK * together
+
+
+def _spans(batch: _Batch, end: float) -> list[Span]:
+    each = zip(batch.arms.tolist(), batch.pulls.tolist(), strict=True)
+    return [Span(arm, pulls, batch.share, batch.start, end) for arm, pulls in each]
 
 
 def _merge(parts: list[Results]) -> Results:

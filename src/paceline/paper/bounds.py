@@ -1,6 +1,5 @@
 """The theory beside simulated times: worked examples, T*, both bounds, the oracle's schedule."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from paceline import theory
@@ -14,6 +13,7 @@ from paceline.tables import Table
 
 GAPS = (0.01, 0.03, 0.1, 0.3, 0.5)
 CONFIDENCE = 0.9
+DEFAULT_RUNS = 100
 LEAST_WORK = 0.1  # α₁: without some least work per pull the lower bound is 0
 
 
@@ -69,10 +69,10 @@ def scaling_with_least_work(q: float) -> Scaling:
 
 def reproduce(setup: Setup) -> Report:
     """Compare APR's simulated time with what theory says of it, on the instances of figure 3."""
-    runs = setup.runs or 100
+    runs = setup.runs or DEFAULT_RUNS
     examples = worked_examples()
     jobs = [(q, gap, runs, setup.seed) for q in SCALING_EXPONENTS for gap in GAPS]
-    cells = list(setup.track(spread(_cell, jobs, setup.processes), len(jobs)))
+    cells = list(setup.track(spread(_cell, jobs, setup.processes), len(jobs), "races"))
     return Report(
         name="theory",
         title="Theory: T* and the bounds beside simulated times",
@@ -92,6 +92,7 @@ def reproduce(setup: Setup) -> Report:
                 )
                 for c in cells
             ],
+            keys=2,
         ),
         draw=lambda: _draw(cells),
         notes=[
@@ -112,13 +113,12 @@ def _cell(job: tuple[float, float, int, int]) -> Cell:
     result = simulate(
         means, APR(), scaling, confidence=CONFIDENCE, seed=seed, replications=runs, processes=1
     )
-    lower: Callable[..., float] = theory.lower_bound
     return Cell(
         q,
         gap,
         theory.optimal_seconds(gaps, scaling),
-        lower(gaps, scaling, CONFIDENCE, sigma=0.5),
-        lower(gaps, scaling, CONFIDENCE, sigma=0.5, with_constant=False),
+        theory.lower_bound(gaps, scaling, CONFIDENCE, sigma=0.5),
+        theory.lower_bound(gaps, scaling, CONFIDENCE, sigma=0.5, with_constant=False),
         result.mean_seconds,
         result.standard_error,
         theory.upper_bound(gaps, scaling, CONFIDENCE),
@@ -174,9 +174,11 @@ def _draw_schedule(axes: Any, scaling: Scaling) -> None:
             times += [now, now + stage.seconds]
             alive += [stage.survivors, stage.survivors]
             now += stage.seconds
+        times.append(now)
+        alive.append(1)
         total = theory.schedule_seconds(stages)
         share = [t / total for t in times]
         label = f"Δ₂ = {gap:g}: {len(stages)} stages, {total:.0f} s"
         axes.plot(share, alive, color=colour, label=label)
-    axes.set(xlabel="share of the oracle's time", ylim=(0, 22), yticks=(2, 4, 8, 12, 16))
+    axes.set(xlabel="share of the oracle's time", ylim=(0, 22), yticks=(1, 4, 8, 12, 16))
     axes.legend(fontsize=7, frameon=False, loc="upper right")

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paceline.core.scaling import PowerLaw
+from paceline.core.statistics import standard_error
 from paceline.paper.instances import SCALING_EXPONENTS, linear_means
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.parallel import spread
@@ -81,9 +82,11 @@ def reproduce(setup: Setup) -> Report:
             ],
         ),
         summary=Table(
-            ("q", "gap", "APR", "± s.e.", "best batch", "its m", "APR/best", "APR/worst"), summary
+            ("q", "gap", "APR", "± s.e.", "best batch", "its m", "APR/best", "APR/worst"),
+            summary,
+            keys=2,
         ),
-        draw=lambda: _draw(cells),
+        draw=lambda: _draw(cells, runs),
         notes=[
             (
                 f"16 Bernoulli arms, {runs} runs, deviation × {DEVIATION:g} (the paper's practice, "
@@ -98,7 +101,7 @@ def measure(setup: Setup, runs: int) -> list[Cell]:
     """Simulate every cell. Batch Racing's rounds are the same for all q: only APR's differ."""
     jobs = [_Job(gap, batch, None, runs, setup.seed) for batch in BATCHES for gap in GAPS]
     jobs += [_Job(gap, None, q, runs, setup.seed) for q in SCALING_EXPONENTS for gap in GAPS]
-    found = list(setup.track(spread(_cells, jobs, setup.processes), len(jobs)))
+    found = list(setup.track(spread(_cells, jobs, setup.processes), len(jobs), "races"))
     order = {q: place for place, q in enumerate(SCALING_EXPONENTS)}
     return sorted(
         (cell for cells in found for cell in cells), key=lambda c: (order[c.q], c.gap, c.batch or 0)
@@ -123,17 +126,15 @@ def _cells(job: _Job) -> list[Cell]:
     cells = []
     for q in SCALING_EXPONENTS if job.q is None else (job.q,):
         # Every round of Batch Racing has `batch` pulls, so it lasts λ(batch).
-        seconds = (
-            result.seconds
-            if job.batch is None
-            else result.rounds * PowerLaw(q).seconds(float(job.batch))
-        )
-        error = float(np.std(seconds, ddof=1) / np.sqrt(job.runs)) if job.runs > 1 else float("nan")
-        cells.append(Cell(q, job.gap, job.batch, float(seconds.mean()), error, result.success))
+        seconds = result.seconds
+        if job.batch is not None:
+            seconds = result.rounds.astype(np.float64) * PowerLaw(q).seconds(float(job.batch))
+        mean, error = float(seconds.mean()), standard_error(seconds)
+        cells.append(Cell(q, job.gap, job.batch, mean, error, result.success))
     return cells
 
 
-def _draw(cells: list[Cell]) -> Figure:
+def _draw(cells: list[Cell], runs: int) -> Figure:
     from matplotlib import colormaps
 
     figure = new_figure(13.0, 3.9)
@@ -159,5 +160,6 @@ def _draw(cells: list[Cell]) -> Figure:
     panels[0].set_ylabel("time to stop (s)")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
-    figure.suptitle("Fixed confidence: 16 Bernoulli arms, δ = 0.1, λ(m) = m^q", fontsize=11)
+    title = "Fixed confidence: 16 Bernoulli arms, δ = 0.1, λ(m) = m^q"
+    figure.suptitle(f"{title}, deviation × {DEVIATION:g}, {runs} runs", fontsize=11)
     return figure

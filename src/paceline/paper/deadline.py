@@ -1,6 +1,5 @@
 """Figure 4: success by a deadline, SSH against sequential halving and UCB-E, 1024 arms."""
 
-import math
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -8,17 +7,18 @@ import numpy as np
 
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
-from paceline.core.seeds import replication_seeds
+from paceline.core.statistics import standard_error
 from paceline.engines.simulated import SimulatedEngine
 from paceline.paper.grid_search import tune_scale
 from paceline.paper.instances import uniform_means
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.parallel import spread
-from paceline.policies.base import Policy, Task
+from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.ucb_e import UCBE
 from paceline.race import run
+from paceline.simulation import prepare_race
 from paceline.tables import Table
 from paceline.theory import stages_to_combine
 
@@ -38,7 +38,12 @@ PAPER_SCALE = 1.0
 _SSH = SSH(too_short="blind")
 _HALVING = SequentialHalving(too_short="blind")
 _LABELS = {"ssh": "SSH", "sequential-halving": "SH", "ucb-e": "UCB-E"}
-_COLOURS = {"ssh": "red", "sequential-halving": "green", "ucb-e": "blue"}
+# SSH is drawn broad and first: where k* = 1 it is sequential halving, and both must be seen.
+_STYLES: dict[str, dict[str, Any]] = {
+    "ssh": {"color": "red", "marker": "o", "markersize": 6, "linewidth": 2.8},
+    "sequential-halving": {"color": "green", "marker": "s", "markersize": 3, "linewidth": 1.3},
+    "ucb-e": {"color": "blue", "marker": "^", "markersize": 4, "linewidth": 1.3},
+}
 
 
 class Cell(NamedTuple):
@@ -92,7 +97,9 @@ def reproduce(setup: Setup) -> Report:
         title="Figure 4: the best of 1024 arms by a deadline",
         data=Table(Cell._fields, cells),
         summary=Table(
-            ("q", "T", "k*", "SSH", "SH", "UCB-E", "gap SSH", "gap SH", "gap UCB-E"), summary
+            ("q", "T", "k*", "SSH", "SH", "UCB-E", "gap SSH", "gap SH", "gap UCB-E"),
+            summary,
+            keys=2,
         ),
         draw=lambda: _draw(cells, scales),
         notes=[
@@ -113,7 +120,7 @@ def measure(setup: Setup, runs: int, scales: dict[float, float]) -> list[Cell]:
         if q == 0.9 and scales[q] != PAPER_SCALE:
             policies.insert(0, UCBE(PAPER_SCALE))
         jobs += [_Job(q, policy, i, setup.seed) for policy in policies for i in range(runs)]
-    answers = setup.track(spread(_answers, jobs, setup.processes), len(jobs))
+    answers = setup.track(spread(_answers, jobs, setup.processes), len(jobs), "races")
     gaps: dict[tuple[float, Policy], list[list[float]]] = {}
     for job, found in zip(jobs, answers, strict=True):
         gaps.setdefault((job.q, job.policy), []).append(found)
@@ -123,32 +130,34 @@ def measure(setup: Setup, runs: int, scales: dict[float, float]) -> list[Cell]:
             scale = policy.scale if isinstance(policy, UCBE) else None
             hits = (values == 0).astype(float)
             cells.append(
-                Cell(q, deadline, policy.name, scale, *_mean_error(hits), *_mean_error(values))
+                Cell(
+                    q,
+                    deadline,
+                    policy.name,
+                    scale,
+                    float(hits.mean()),
+                    standard_error(hits),
+                    float(values.mean()),
+                    standard_error(values),
+                )
             )
     return cells
 
 
 def _answers(job: _Job) -> list[float]:
     """The gap of the arm that the policy answers at each deadline, in one run."""
-    problem = Bernoulli(uniform_means(ARMS, job.seed, job.run))
-    means = problem.means
-    assert means is not None
-    scaling = PowerLaw(job.q)
-    rewards, own = replication_seeds(job.seed, job.run)
+    means = uniform_means(ARMS, job.seed, job.run)
+    deadlines = DEADLINES[job.q]
+
+    def start(deadline: float) -> tuple[Pacer, SimulatedEngine]:
+        task = Task(arms=ARMS, scaling=PowerLaw(job.q), deadline=deadline)
+        return prepare_race(Bernoulli(means), job.policy, task, job.seed, job.run)
+
+    # UCB-E does not look at the deadline: one race passes through them all.
+    passing = start(deadlines[-1]) if isinstance(job.policy, UCBE) else None
     gaps = []
-    if isinstance(job.policy, UCBE):
-        # UCB-E does not look at the deadline: one race passes through them all.
-        engine = SimulatedEngine(problem, scaling, np.random.default_rng(rewards))
-        task = Task(arms=ARMS, scaling=scaling, deadline=DEADLINES[job.q][-1], seed=own)
-        pacer = job.policy.start(task)
-        for deadline in DEADLINES[job.q]:
-            arm = run(pacer, engine, deadline=deadline).verdict.arms[0]
-            gaps.append(float(means.max() - means[arm]))
-        return gaps
-    for deadline in DEADLINES[job.q]:
-        engine = SimulatedEngine(problem, scaling, np.random.default_rng(rewards))
-        task = Task(arms=ARMS, scaling=scaling, deadline=deadline, seed=own)
-        arm = run(job.policy.start(task), engine, deadline=deadline).verdict.arms[0]
+    for deadline in deadlines:
+        arm = run(*(passing or start(deadline)), deadline=deadline).verdict.arms[0]
         gaps.append(float(means.max() - means[arm]))
     return gaps
 
@@ -174,12 +183,6 @@ def _other_draw(run: int, seed: int) -> Bernoulli:
     return Bernoulli(uniform_means(ARMS, seed + 1_000_003, run))
 
 
-def _mean_error(values: Any) -> tuple[float, float]:
-    if values.size < 2:
-        return float(values.mean()), math.nan
-    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size))
-
-
 def _draw(cells: list[Cell], scales: dict[float, float]) -> Figure:
     figure = new_figure(13.0, 5.8)
     panels = figure.subplots(2, len(DEADLINES))
@@ -187,7 +190,7 @@ def _draw(cells: list[Cell], scales: dict[float, float]) -> Figure:
         for policy, label in _LABELS.items():
             scale = scales[q] if policy == "ucb-e" else None
             line = [c for c in cells if (c.q, c.policy, c.scale) == (q, policy, scale)]
-            style = {"color": _COLOURS[policy], "marker": "o", "markersize": 3.5, "capsize": 2}
+            style = _STYLES[policy] | {"capsize": 2}
             times = [c.deadline for c in line]
             panels[0, column].errorbar(
                 times,
@@ -200,7 +203,8 @@ def _draw(cells: list[Cell], scales: dict[float, float]) -> Figure:
                 times, [c.gap for c in line], yerr=[c.gap_error for c in line], **style
             )
         panels[0, column].set(title=f"q = {q:g}", ylim=(-0.05, 1.05))
-        panels[1, column].set(xlabel="deadline T (s)", ylim=(0, None))
+        panels[1, column].set(xlabel="deadline T (s)", ylim=(0, 1))
+        panels[1, column].set_yscale("symlog", linthresh=1e-4)
         for axes in panels[:, column]:
             axes.set_xscale("log")
             axes.set_xticks(DEADLINES[q], [f"{t:g}" for t in DEADLINES[q]], fontsize=8)

@@ -48,7 +48,7 @@ def tune_scale(
     jobs = list(product(scales, range(runs)))
     one = partial(_gap, problem, scaling, deadline, seed)
     gaps: dict[float, list[float]] = {scale: [] for scale in scales}
-    found = track(spread(one, jobs, processes), len(jobs))
+    found = track(spread(one, jobs, processes), len(jobs), "grid search")
     for (scale, _), gap in zip(jobs, found, strict=True):
         gaps[scale].append(gap)
     success = {scale: sum(gap == 0 for gap in of) / runs for scale, of in gaps.items()}

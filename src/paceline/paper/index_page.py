@@ -50,7 +50,8 @@ def _section(report: Report) -> str:
 <h2>{escape(report.title)}</h2>
 <a href="{report.name}.svg"><img src="{report.name}.svg" alt="{escape(report.title)}"></a>
 <ul>{notes}</ul>
-<details><summary>Table (all data: <a href="{report.name}.csv">{report.name}.csv</a>)</summary>
+<details><summary>Table (as <a href="{report.name}-table.csv">CSV</a>;
+all data: <a href="{report.name}.csv">{report.name}.csv</a>)</summary>
 <div class="scroll">{_table(report.summary)}</div></details>
 </section>"""
 

@@ -7,7 +7,7 @@ from paceline.engines.simulated import Span
 
 ARM_COLOURS = ("#4477aa", "#ee6677", "#44aa77", "#ccbb44", "#aa3377", "#66ccee")
 _SLACK = 1e-9
-_MOST_LINES = 128  # beyond that, the borders of single pulls would be all there is to see
+_MOST_LINES = 40  # beyond that, the borders of single pulls would be all there is to see
 
 
 class Rectangle(NamedTuple):
@@ -45,10 +45,8 @@ def place(spans: Sequence[Span]) -> list[Rectangle]:
     return placed
 
 
-def draw_spans(axes: Any, spans: Sequence[Span]) -> None:
-    """Fill the axes with one rectangle per pull."""
-    from matplotlib.patches import Patch
-
+def draw_spans(axes: Any, spans: Sequence[Span], end: float) -> None:
+    """Fill the axes with one rectangle per pull; hatch those that end after `end`."""
     for span, bottom, height in place(spans):
         colour = ARM_COLOURS[span.arm % len(ARM_COLOURS)]
         seconds = span.end - span.start
@@ -62,12 +60,20 @@ def draw_spans(axes: Any, spans: Sequence[Span]) -> None:
             align="edge",
             color=colour,
             edgecolor="white",
-            linewidth=0.6 if pieces <= 32 else 0.2,
+            linewidth=0.6,
+            hatch="//" if span.end > end else None,
+            alpha=0.55 if span.end > end else None,
         )
-    arms = sorted({span.arm for span in spans})
-    handles = [Patch(color=ARM_COLOURS[a % len(ARM_COLOURS)], label=f"arm {a + 1}") for a in arms]
-    axes.legend(handles=handles, loc="upper right", fontsize=8, framealpha=0.9)
-    axes.set_ylim(0, 1)
-    axes.set_xlim(0, max(span.end for span in spans))
-    axes.set_xlabel("time (s)")
-    axes.set_ylabel("share of the resource")
+    axes.set(xlim=(0, end), ylim=(0, 1), xlabel="time (s)", ylabel="share of the resource")
+
+
+def legend_of_arms(figure: Any, arms: int) -> None:
+    """Say below the figure which colour is which arm."""
+    from matplotlib.patches import Patch
+
+    handles = [
+        Patch(color=ARM_COLOURS[a % len(ARM_COLOURS)], label=f"arm {a + 1}") for a in range(arms)
+    ]
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=arms, frameon=False, fontsize=9
+    )

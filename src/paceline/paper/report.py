@@ -15,7 +15,7 @@ Figure: TypeAlias = Any  # matplotlib's, which is not there to import where it i
 
 @dataclass(frozen=True)
 class Setup:
-    """What a caller may choose of an experiment. `runs=None`: as many as the paper."""
+    """What a caller may choose of an experiment. `runs=None`: as many as it says itself."""
 
     runs: int | None = None
     seed: int = 0
@@ -35,15 +35,13 @@ class Report:
     notes: Sequence[str] = field(default=())
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the data as CSV and the figure as PNG and SVG; return the files."""
+        """Write the data and the table as CSV, the figure as PNG and SVG; return the files."""
         folder.mkdir(parents=True, exist_ok=True)
-        csv_file = folder / f"{self.name}.csv"
-        with csv_file.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(self.data.columns)
-            writer.writerows(self.data.rows)
+        files = [folder / f"{self.name}.csv", folder / f"{self.name}-table.csv"]
+        for path, table in zip(files, (self.data, self.summary), strict=True):
+            with path.open("w", newline="", encoding="utf-8") as stream:
+                csv.writer(stream).writerows([table.columns, *table.rows])
         figure = self.draw()
-        files = [csv_file]
         for ending in ("png", "svg"):
             files.append(folder / f"{self.name}.{ending}")
             # No date, so that the same data give the same file.
@@ -52,12 +50,18 @@ class Report:
         return files
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure; say what to install if matplotlib is missing."""
+def require_matplotlib() -> None:
+    """Say what to install if matplotlib is missing."""
     try:
-        from matplotlib import figure
+        import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise MissingExtra(
             "figures need matplotlib, which is not installed: pip install 'paceline[figures]'"
         ) from error
-    return figure.Figure(figsize=(width, height), layout="constrained")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of so many inches."""
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    return MatplotlibFigure(figsize=(width, height), layout="constrained")

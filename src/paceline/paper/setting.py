@@ -8,11 +8,12 @@ import numpy as np
 from paceline.core.problem import Bernoulli
 from paceline.core.rounds import Results, Round
 from paceline.core.scaling import PowerLaw
-from paceline.engines.simulated import SimulatedEngine, Span
-from paceline.paper.rectangles import draw_spans
+from paceline.engines.simulated import Span
+from paceline.paper.rectangles import draw_spans, legend_of_arms
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.race import run
+from paceline.simulation import prepare_race
 from paceline.tables import Table
 
 # Twice the resource makes a pull 1.5 times faster: λ(2) = 1.5 λ(1).
@@ -53,12 +54,13 @@ class _JugglingPacer(Pacer):
         left[results.arms] -= results.pulls
         for arm in np.flatnonzero(left == 0).tolist():
             self.turns[arm] += 1
+            self.rounds += 1
         wanted = self._wanted()
         pulls = np.where(left > 0, left, wanted.pulls)
         self._adopt(Round(wanted.arms, pulls, wanted.share))
 
     def _wanted(self) -> Round:
-        habits = [_HABITS[arm][turn % 3] for arm, turn in enumerate(self.turns)]
+        habits = [_HABITS[arm][turn % len(_HABITS[arm])] for arm, turn in enumerate(self.turns)]
         shares, pulls = zip(*habits, strict=True)
         return Round(np.arange(len(habits)), np.array(pulls, dtype=np.int64), np.array(shares))
 
@@ -66,14 +68,16 @@ class _JugglingPacer(Pacer):
 def reproduce(setup: Setup) -> Report:
     """Run three arms for a while in virtual time and draw what ran when."""
     spans: list[Span] = []
-    engine = SimulatedEngine(Bernoulli(MEANS), SCALING, np.random.default_rng(setup.seed), spans)
-    pacer = Juggling().start(Task(arms=len(MEANS), scaling=SCALING, deadline=DEADLINE))
-    ending = run(pacer, engine, deadline=DEADLINE)
+    task = Task(arms=len(MEANS), scaling=SCALING, deadline=DEADLINE)
+    race = prepare_race(Bernoulli(MEANS), Juggling(), task, setup.seed, 0, spans)
+    ending = run(*race, deadline=DEADLINE)
+    unfinished = race[1].under_way()
 
     def draw() -> Figure:
         figure = new_figure(7.0, 3.6)
         axes = figure.subplots()
-        draw_spans(axes, spans)
+        draw_spans(axes, [*spans, *unfinished], DEADLINE)
+        legend_of_arms(figure, len(MEANS))
         axes.set_title("Three arms, one resource: twice the share, 1.5 times as fast", fontsize=10)
         return figure
 
@@ -93,5 +97,11 @@ def reproduce(setup: Setup) -> Report:
             ],
         ),
         draw=draw,
-        notes=[f"{ending.pulls} pulls finished in {DEADLINE:g} s of virtual time"],
+        notes=[
+            (
+                f"{ending.pulls} pulls finished in {DEADLINE:g} s of virtual time; "
+                "those under way at the end are hatched, white is idle"
+            ),
+            "a single run: --runs has nothing to set here",
+        ],
     )

@@ -2,21 +2,10 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from paceline.core.arrays import MOST_PULLS, positive
-from paceline.core.rounds import Round, Verdict
-from paceline.errors import InvalidInput
+from paceline.core.arrays import positive
 from paceline.policies.base import Pacer, Policy, Task
+from paceline.policies.clock import ClockPacer, check_growth
 from paceline.policies.elimination import Elimination
-
-
-def check_growth(beta: float) -> None:
-    """Refuse a β that would not make rounds longer."""
-    if not positive(beta, "beta") > 1:
-        raise InvalidInput(
-            f"beta must be above 1, got {beta!r}: each round lasts beta times longer"
-        )
 
 
 @dataclass(frozen=True)
@@ -49,34 +38,3 @@ class APR(Policy):
 
     def _pacer(self, task: Task) -> Pacer:
         return ClockPacer(task, self.beta, Elimination(task, self.deviation, self.sigma))
-
-
-class ClockPacer(Pacer):
-    """Rounds that each last `beta` times longer, of the open arms (or, without `drop`, all)."""
-
-    def __init__(
-        self, task: Task, beta: float, elimination: Elimination, *, drop: bool = True
-    ) -> None:
-        self.beta = beta
-        self.elimination = elimination
-        self.drop = drop
-        self.seconds = task.scaling.seconds(float(task.arms))  # t_1 = λ(n)
-        super().__init__(task)
-
-    def opening(self) -> Round:
-        """Every arm once."""
-        return Round(self.alive, np.ones(self.alive.size, dtype=np.int64))
-
-    def decide(self) -> Round | Verdict:
-        """Accept and reject; then as many pulls as fit into the next, longer round."""
-        verdict = self.elimination.update(self.tally)
-        if verdict is not None:
-            return verdict
-        self.alive = self.elimination.alive
-        arms = self.alive if self.drop else np.arange(self.task.arms)
-        self.seconds *= self.beta
-        per_arm = self.task.scaling.whole_pulls(self.seconds) // arms.size  # Alg. 1, line 10
-        # A step of λ may leave less than a pull per arm, and a poor λ asks for more than can be
-        # counted.
-        per_arm = min(max(per_arm, 1), MOST_PULLS)
-        return Round(arms, np.full(arms.size, per_arm, dtype=np.int64))

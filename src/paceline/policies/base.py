@@ -65,7 +65,7 @@ class Task:
     def delta(self) -> float:
         """δ, the probability of error that is allowed."""
         if self.confidence is None:
-            raise InvalidInput("this needs a confidence: give confidence=0.95, say")
+            raise InvalidInput("this needs a confidence: give one, 0.95 say")
         return failure_probability(self.confidence)
 
 
@@ -80,13 +80,13 @@ class Policy(ABC):
     def start(self, task: Task) -> "Pacer":
         """Begin a race: return a pacer that knows the task and no results yet."""
         if self.goal == "confidence" and task.confidence is None:
-            raise InvalidInput(f"{self.name} runs until it is sure: give confidence=0.95, say")
+            raise InvalidInput(f"{self.name} runs until it is sure: give a confidence, 0.95 say")
         if self.goal == "deadline" and task.deadline is None:
-            raise InvalidInput(f"{self.name} plans for a deadline: give deadline= in seconds")
+            raise InvalidInput(f"{self.name} plans for a deadline: give a deadline in seconds")
         if self.goal == "deadline" and task.confidence is not None:
             raise InvalidInput(
                 f"{self.name} plans for a deadline and guarantees no confidence: "
-                "leave out confidence=, or try apr"
+                "leave out the confidence, or try apr"
             )
         if task.top > 1 and not self.finds_top:
             raise InvalidInput(f"{self.name} finds one arm, not the top {task.top}: try apr")
@@ -103,8 +103,9 @@ class Pacer(ABC):
     """A policy at work on one race. A subclass says how it opens and what it decides after a round.
 
     Attributes: `task`; `tally`, all results so far; `alive`, the arms still in the race; `rounds`,
-    how many were decided; `rng`, for the policy's own choices, used in `decide` only so that a
-    replay repeats them.
+    how many are complete; `rng`, for the policy's own choices, used in `opening` and `decide` only
+    so that a replay repeats them. The race opens in `__init__`: a subclass with fields of its own
+    sets them before it calls this one.
     """
 
     def __init__(self, task: Task) -> None:
@@ -134,12 +135,12 @@ class Pacer(ABC):
         if self.verdict is not None:  # late results are recorded by the journal, not judged
             return
         self.tally.add(results)
-        missing = self._missing
-        if results.arms is not missing.arms or results.pulls is not missing.pulls:
-            missing = _without(missing, results)
-            self._missing = missing
-            if missing.arms.size:
+        # Engines in virtual time hand back the arrays of a whole round: nothing to subtract then.
+        if results.arms is not self._missing.arms or results.pulls is not self._missing.pulls:
+            self._missing = self._without(results)
+            if self._missing.arms.size:
                 return
+        self.rounds += 1
         self._adopt(self.decide())
 
     def stop(self, reason: str) -> Verdict:
@@ -164,11 +165,9 @@ class Pacer(ABC):
             self.verdict, self._missing = decision, NOTHING
         else:
             self._missing = decision
-            self.rounds += 1
 
-
-def _without(round_: Round, results: Results) -> Round:
-    """What is left of a round after results that need not cover it."""
-    told = dict(zip(results.arms.tolist(), results.pulls.tolist(), strict=True))
-    left = round_.pulls - np.array([told.get(arm, 0) for arm in round_.arms.tolist()])
-    return round_.keeping(left)
+    def _without(self, results: Results) -> Round:
+        """What is missing of the round after results that need not cover it."""
+        told = np.zeros(self.task.arms, dtype=np.int64)
+        told[results.arms] = results.pulls
+        return self._missing.keeping(self._missing.pulls - told[self._missing.arms])

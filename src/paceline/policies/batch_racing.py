@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paceline.core.arrays import MOST_PULLS, positive, whole
+from paceline.core.arrays import MOST_PULLS_PER_ARM, positive, whole
 from paceline.core.rounds import Round, Verdict
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.elimination import Elimination
@@ -46,7 +46,7 @@ class BatchRacing(Policy):
 class _BatchRacingPacer(Pacer):
     def __init__(self, policy: BatchRacing, task: Task) -> None:
         self.batch = policy.batch
-        self.limit = policy.limit or MOST_PULLS
+        self.limit = policy.limit or MOST_PULLS_PER_ARM
         self.elimination = Elimination(task, policy.deviation, policy.sigma)
         super().__init__(task)
 

@@ -30,7 +30,9 @@ class IndexPacer(Pacer):
     def opening(self) -> Round:
         """The first arm of a random order."""
         self._untried: list[int] = self.rng.permutation(self.alive).tolist()
-        self._ranking: list[tuple[float, int]] = []  # a heap of all arms but the one under way
+        # Equal indices are common, after one pull of 0 or 1 say: a lot decides between them.
+        self._lots: list[int] = self.rng.permutation(self.alive).tolist()
+        self._ranking: list[tuple[float, int, int]] = []  # a heap of all but the one under way
         return self._pull(self._untried.pop())
 
     def decide(self) -> Round | Verdict:
@@ -41,11 +43,11 @@ class IndexPacer(Pacer):
         if verdict is not None:
             return verdict
         mean = float(self.tally.sums[arm]) / pulls
-        entry = (-self.index(mean, pulls), arm)
+        entry = (-self.index(mean, pulls), self._lots[arm], arm)
         if self._untried:
             heapq.heappush(self._ranking, entry)
             return self._pull(self._untried.pop())
-        return self._pull(heapq.heappushpop(self._ranking, entry)[1])
+        return self._pull(heapq.heappushpop(self._ranking, entry)[2])
 
     def _pull(self, arm: int) -> Round:
         self._under_way = arm

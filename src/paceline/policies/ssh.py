@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from paceline.core.arrays import MOST_PULLS, Floats, Ints, whole
+from paceline.core.arrays import MOST_PULLS_PER_ARM, Floats, Ints, whole
 from paceline.core.rounds import Round, Verdict
 from paceline.errors import InvalidInput, at_least, unknown_name
 from paceline.policies.base import Pacer, Policy, Task
@@ -82,17 +82,22 @@ class _SSHPacer(Pacer):
         return self._stage()
 
     def _most_arms(self, deadline: float) -> int:
-        """How many arms can be pulled once in every stage, at least 2."""
+        """How many arms can be pulled once in every stage: two, or there is no race."""
         scaling, k = self.task.scaling, self.policy.k
-        if k is None:  # k* will be a single stage, if nothing else fits
-            return max(2, min(scaling.whole_pulls(deadline), self.task.arms))
-        sizes = range(3, self.task.arms + 1)
-        too_many = bisect(
-            sizes,
+        # With k*, a single stage is left where nothing else fits.
+        most = bisect(
+            range(2, self.task.arms + 1),
             False,
-            key=lambda arms: scaling.whole_pulls(deadline / stage_count(arms, k)) < arms,
+            key=lambda arms: (
+                scaling.whole_pulls(deadline / (1 if k is None else stage_count(arms, k))) < arms
+            ),
         )
-        return 2 + too_many
+        if most == 0:
+            raise InvalidInput(
+                f"deadline {deadline:g} s is too short to pull even two arms once: "
+                f"raise it to at least {at_least(scaling.seconds(2.0))} s"
+            )
+        return 1 + most
 
     def _deadline_error(self, arms: int) -> InvalidInput:
         once = self.task.scaling.seconds(float(arms))
@@ -109,7 +114,9 @@ class _SSHPacer(Pacer):
     def _stage(self) -> Round | Verdict:
         """The pulls of the next stage; cut blindly while there is none per arm."""
         while self.alive.size > 1:
-            self.stage_pulls = min(self.most_pulls // self.alive.size, MOST_PULLS)  # Alg. 2, l. 5
+            self.stage_pulls = min(
+                self.most_pulls // self.alive.size, MOST_PULLS_PER_ARM
+            )  # Alg. 2, l. 5
             if self.stage_pulls > 0:
                 self.stage_arms = self.alive
                 self.sums_before = self.tally.sums[self.alive]

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paceline.core.arrays import MOST_PULLS, positive
+from paceline.core.arrays import MOST_PULLS_PER_ARM, positive
 from paceline.core.rounds import Round, Verdict
 from paceline.errors import InvalidInput, at_least
-from paceline.policies.apr import ClockPacer, check_growth
 from paceline.policies.base import Pacer, Policy, Task
+from paceline.policies.clock import ClockPacer, check_growth
 from paceline.policies.elimination import Elimination
 
 
@@ -52,7 +52,7 @@ class _OneRoundPacer(Pacer):
                 f"deadline {self.task.deadline:g} s is too short for one pull of each of the "
                 f"{arms} arms: raise the deadline to at least {at_least(least)} s"
             )
-        return Round(self.alive, np.full(arms, min(per_arm, MOST_PULLS), dtype=np.int64))
+        return Round(self.alive, np.full(arms, min(per_arm, MOST_PULLS_PER_ARM), dtype=np.int64))
 
     def decide(self) -> Verdict:
         return Verdict(self.ranked(self.alive, self.rng)[:1], decided=True, confidence=None)

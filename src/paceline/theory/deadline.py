@@ -15,48 +15,48 @@ Rule = Literal["unfloored", "bottleneck", "literal"]
 RULES: tuple[Rule, ...] = ("unfloored", "bottleneck", "literal")
 
 
-def stage_count(arms: int, combined: int) -> int:
+def stage_count(n: int, k: int) -> int:
     """⌈log_{2^k} n⌉, in whole numbers: how many stages are left when every k halvings are one.
 
     >>> [stage_count(1024, k) for k in (1, 2, 3, 10)]
     [10, 5, 4, 1]
     """
-    halvings = (whole(arms, "arms", least=2) - 1).bit_length()
-    return -(-halvings // whole(combined, "the number of stages to combine"))
+    halvings = (whole(n, "n", least=2) - 1).bit_length()
+    return -(-halvings // whole(k, "the number of stages to combine"))
 
 
-def stage_unit(arms: int, combined: int, deadline: float, scaling: Scaling) -> float:
+def stage_unit(n: int, k: int, deadline: float, scaling: Scaling) -> float:
     """x(k) of equation 9, without its floor: the pulls that a stage can spend, normalised.
 
     >>> from paceline import PowerLaw
     >>> stage_unit(4, 1, 4.0, PowerLaw(0.25)), stage_unit(4, 2, 4.0, PowerLaw(0.25))
     (4.0, 21.333333333333332)
     """
-    stages = stage_count(arms, combined)
+    stages = stage_count(n, k)
     pulls = scaling.pulls(positive(deadline, "deadline") / stages)
-    return pulls / (2.0 ** (combined * stages) * (2.0**combined - 1))
+    return pulls / (2.0 ** (k * stages) * (2.0**k - 1))
 
 
-def bottleneck(arms: int, combined: int, deadline: float, scaling: Scaling) -> int:
+def bottleneck(n: int, k: int, deadline: float, scaling: Scaling) -> int:
     """The least, over the stages, of pulls per arm times the arms that are kept.
 
-    It is what the bound on the error of a chain of cuts depends on; for `arms` no power of 2^k,
+    It is what the bound on the error of a chain of cuts depends on; for `n` no power of 2^k,
     x(k) misjudges it.
 
     >>> from paceline import PowerLaw
     >>> bottleneck(4, 1, 4.0, PowerLaw(0.25)), bottleneck(4, 2, 4.0, PowerLaw(0.25))
     (8, 64)
     """
-    stages = stage_count(arms, combined)
+    stages = stage_count(n, k)
     pulls = scaling.whole_pulls(positive(deadline, "deadline") / stages)
-    sizes = [arms]
+    sizes = [n]
     for _ in range(stages):
-        sizes.append(-(-sizes[-1] // 2**combined))
+        sizes.append(-(-sizes[-1] // 2**k))
     return min((pulls // size) * kept for size, kept in pairwise(sizes))
 
 
 def stages_to_combine(
-    arms: int,
+    n: int,
     deadline: float,
     scaling: Scaling,
     *,
@@ -66,7 +66,7 @@ def stages_to_combine(
     """k*: how many halvings to do at once. It grows as the scaling gets worse.
 
     `rule="unfloored"` compares x(k) without the floor of equation 9; `"bottleneck"` compares what
-    `bottleneck` gives, better when `arms` is no power of 2; `"literal"` is the equation as
+    `bottleneck` gives, better when `n` is no power of 2; `"literal"` is the equation as
     printed, which falls to k = 1 when every x(k) is below 1. The first two pass over a k whose
     stages are too short to pull every arm, if there is another and `blind` is not set.
 
@@ -76,13 +76,13 @@ def stages_to_combine(
     """
     if rule not in RULES:
         raise unknown_name("rule", rule, RULES)
-    candidates = range(1, stage_count(arms, 1) + 1)
+    candidates = range(1, stage_count(n, 1) + 1)
     if rule == "literal":
-        return max(candidates, key=lambda k: np.floor(stage_unit(arms, k, deadline, scaling)))
-    able = [k for k in candidates if bottleneck(arms, k, deadline, scaling) > 0]
+        return max(candidates, key=lambda k: np.floor(stage_unit(n, k, deadline, scaling)))
+    able = [k for k in candidates if bottleneck(n, k, deadline, scaling) > 0]
     score = bottleneck if able and rule == "bottleneck" else stage_unit
     compared = candidates if blind or not able else able
-    return max(compared, key=lambda k: score(arms, k, deadline, scaling))
+    return max(compared, key=lambda k: score(n, k, deadline, scaling))
 
 
 def hardness(gaps: Any) -> float:
@@ -100,7 +100,7 @@ def success_bound(
     deadline: float,
     scaling: Scaling,
     *,
-    combined: int | None = None,
+    k: int | None = None,
     sigma: float | None = None,
 ) -> float:
     """Theorem 3: the least probability with which SSH finds the best arm, or 0 if it says nothing.
@@ -117,13 +117,13 @@ def success_bound(
     """
     deltas = checked_gaps(gaps)
     arms = deltas.size + 1
-    if combined is None:
-        combined = stages_to_combine(arms, deadline, scaling)
-    elif whole(combined, "combined") > stage_count(arms, 1):
+    if k is None:
+        k = stages_to_combine(arms, deadline, scaling)
+    elif whole(k, "k") > stage_count(arms, 1):
         raise InvalidInput(
-            f"{arms} arms need {stage_count(arms, 1)} halvings, so no {combined} can be combined"
+            f"{arms} arms need {stage_count(arms, 1)} halvings, so no {k} can be combined"
         )
-    units = np.floor(stage_unit(arms, combined, deadline, scaling) * (1 + 1e-12))
+    units = np.floor(stage_unit(arms, k, deadline, scaling) * (1 + 1e-12))
     per_sigma = 1.0 if sigma is None else 1 / (2 * positive(sigma, "sigma") ** 2)
     exponent = per_sigma * arms * units / (8 * hardness(deltas))
     return max(0.0, 1 - 3 * stage_count(arms, 1) * math.exp(-exponent))

@@ -1,0 +1,5 @@
+"""Exit codes: what a script can tell without reading the output."""
+
+EXIT_BAD_INPUT = 2
+EXIT_UNDECIDED = 3
+EXIT_INTERRUPTED = 130
