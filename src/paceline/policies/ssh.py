@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from paceline.core.arrays import MOST_PULLS_PER_ARM, Floats, Ints, whole
+from paceline.core.arrays import MOST_PULLS_PER_ARM, Floats, whole
 from paceline.core.rounds import Round, Verdict
 from paceline.errors import InvalidInput, at_least, unknown_name
 from paceline.policies.base import Pacer, Policy, Task
@@ -57,9 +57,8 @@ class SSH(Policy):
 class _SSHPacer(Pacer):
     def __init__(self, policy: SSH, task: Task) -> None:
         self.policy = policy
-        self.stage_arms: Ints = np.arange(task.arms)
         self.stage_pulls = 0  # of every arm in the stage
-        self.sums_before: Floats | float = 0.0
+        self.sums_before: Floats = np.zeros(0)
         super().__init__(task)
 
     def opening(self) -> Round | Verdict:
@@ -76,7 +75,8 @@ class _SSHPacer(Pacer):
             blind=self.policy.too_short == "blind",
         )
         stages = stage_count(arms, self.combined)
-        self.most_pulls = self.task.scaling.whole_pulls(self.task.deadline / stages)  # Alg. 2, l. 2
+        stage_seconds = self.task.deadline / stages
+        self.most_pulls = self.task.scaling.whole_pulls(stage_seconds)  # Alg. 2, line 2
         if self.most_pulls < arms and self.policy.too_short == "refuse":
             raise self._deadline_error(arms)
         return self._stage()
@@ -107,18 +107,16 @@ class _SSHPacer(Pacer):
         enough = at_least(stages * once)
         return InvalidInput(
             f"deadline {self.task.deadline:g} s is too short to pull each of the {arms} arms once "
-            f"in every stage ({needed}): raise the deadline to at least {enough} s, "
-            "or race a random subset of the arms (too_short='subset')"
+            f"in every stage ({needed}): raise the deadline to at least {enough} s"
+            + (", or race a random subset of the arms (too_short='subset')" if arms > 2 else "")
         )
 
     def _stage(self) -> Round | Verdict:
         """The pulls of the next stage; cut blindly while there is none per arm."""
         while self.alive.size > 1:
-            self.stage_pulls = min(
-                self.most_pulls // self.alive.size, MOST_PULLS_PER_ARM
-            )  # Alg. 2, l. 5
+            per_arm = self.most_pulls // self.alive.size  # Alg. 2, line 5
+            self.stage_pulls = min(per_arm, MOST_PULLS_PER_ARM)
             if self.stage_pulls > 0:
-                self.stage_arms = self.alive
                 self.sums_before = self.tally.sums[self.alive]
                 return Round(self.alive, np.full(self.alive.size, self.stage_pulls, dtype=np.int64))
             self._cut(np.zeros(self.alive.size))
