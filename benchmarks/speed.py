@@ -12,8 +12,9 @@ from paceline.tables import Table
 _PROGRAM = """
 import numpy as np, paceline
 z = np.random.default_rng(0).random(100_000) ** -2
+scaling = {scaling}
 began = time.perf_counter()
-paceline.theory.oracle_seconds(z, {scaling})
+paceline.theory.oracle_seconds(z, scaling)
 """
 _MILLION = """
 import numpy as np, paceline

@@ -92,11 +92,14 @@ class Scaling(ABC):
     @staticmethod
     def _apply(function: Any, values: Any, what: str) -> Any:
         array = np.atleast_1d(np.asarray(values, dtype=np.float64))
-        if not np.all(array >= 0):  # also catches NaN
+        least = array.min() if array.size else 1.0
+        if not least >= 0:  # also catches NaN
             raise InvalidInput(f"{what} must be at least 0, got {values!r}")
-        result = np.zeros_like(array)
-        some = array > 0
-        if some.any():
+        if least > 0:
+            result = function(array)
+        else:
+            result = np.zeros_like(array)
+            some = array > 0
             result[some] = function(array[some])
         return float(result[0]) if np.ndim(values) == 0 else result
 
