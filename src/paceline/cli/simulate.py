@@ -131,10 +131,10 @@ def _print_summary(result: Simulation, undecided: int) -> None:
         example = "" if runs == 1 else "the first one: "
         print(f"          {example}{result.reasons[first]}")
         print(f"          still in: arms {', '.join(arms)}{more}")
-    if result.confidence is None:
-        print("guarantee none")
-    else:
+    if result.confidence is not None:
         print(f"guarantee correct with probability {result.confidence:g}")
+    elif undecided < runs:
+        print("guarantee none")
 
 
 def _print_oracle(means: Any, scaling: Any, result: Simulation) -> None:
