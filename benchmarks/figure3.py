@@ -3,7 +3,8 @@
 import math
 
 from benchmarks.prototype import APR_CELLS, BATCH_CELLS, Cell
-from paceline import APR, BatchRacing, Policy, PowerLaw, simulate
+from paceline import PowerLaw, simulate
+from paceline.paper.confidence import CONFIDENCE, policy_of
 from paceline.paper.instances import linear_means
 from paceline.tables import Table
 
@@ -12,16 +13,11 @@ RUNS = 400
 
 def measure(cell: Cell, runs: int, seed: int = 7) -> tuple[float, float]:
     """Our mean seconds and standard error for a cell of the prototype."""
-    policy: Policy
-    if cell.batch is None:
-        policy = APR(beta=2.0, deviation=0.2)
-    else:
-        policy = BatchRacing(batch=cell.batch, deviation=0.2)
     result = simulate(
         linear_means(cell.gap),
-        policy,
+        policy_of(cell.batch),
         PowerLaw(cell.q),
-        confidence=0.9,
+        confidence=CONFIDENCE,
         seed=seed,
         replications=runs,
     )

@@ -1,14 +1,16 @@
 """Write docs/cli.md from the commands' own help, so that the page cannot go stale."""
 
+import contextlib
+import io
 import os
 from pathlib import Path
+from unittest import mock
 
 from paceline.cli import VERBS, parser
 
 
 def cli_page() -> str:
     """The page: every command's help, as an 80-column terminal shows it."""
-    os.environ["COLUMNS"] = "80"
     parts = ["# Commands\n", _block(["--help"])]
     for verb in VERBS:
         parts += [f"## paceline {verb.NAME}\n", _block([verb.NAME, "--help"])]
@@ -16,11 +18,9 @@ def cli_page() -> str:
 
 
 def _block(arguments: list[str]) -> str:
-    import contextlib
-    import io
-
     text = io.StringIO()
-    with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
+    columns = mock.patch.dict(os.environ, COLUMNS="80")  # argparse wraps to it
+    with columns, contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
         parser().parse_args(arguments)
     return f"```text\n{text.getvalue()}```\n"
 

@@ -39,6 +39,7 @@ class Simulation:
     reasons: tuple[str, ...]  # why it was ended from outside; empty where the policy ended it
     confidence: float | None  # what is guaranteed of a decided replication
     problem: Problem
+    policy: Policy
     tolerance: float
 
     @property
@@ -149,6 +150,7 @@ def simulate(
         reasons=tuple(ending.verdict.reason for ending in endings),
         confidence=next((e.verdict.confidence for e in endings if e.verdict.decided), None),
         problem=problem,
+        policy=chosen_policy,
         tolerance=tolerance,
     )
 

@@ -1,6 +1,6 @@
 """The laws of policies. A policy's tests subclass `PolicyContract` and say how it is started."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,15 +49,25 @@ class PolicyContract:
             assert (wanted.pulls >= 1).all()
             assert ((wanted.arms >= 0) & (wanted.arms < ARMS)).all()
 
-    def test_asking_changes_nothing(self) -> None:
-        quiet, asked = self.policy.start(self.task()), self.policy.start(self.task())
-        for (a, _), (b, _) in zip(
-            self.rounds(quiet, 1, pieces=False),
-            _asking(asked, self.rounds(asked, 1, pieces=False)),
+    def assert_undisturbed(self, disturb: Callable[[Pacer], None], seed: int) -> None:
+        """Two races with the same rewards ask for the same, though one is disturbed."""
+        quiet, disturbed = self.policy.start(self.task()), self.policy.start(self.task())
+        pairs = zip(
+            self.rounds(quiet, seed, pieces=False),
+            self.rounds(disturbed, seed, pieces=False),
             strict=True,
-        ):
+        )
+        for (a, _), (b, _) in pairs:
             assert a.arms.tolist() == b.arms.tolist()
             assert a.pulls.tolist() == b.pulls.tolist()
+            disturb(disturbed)
+
+    def test_asking_changes_nothing(self) -> None:
+        def ask_thrice(pacer: Pacer) -> None:
+            for _ in range(3):
+                pacer.ask()
+
+        self.assert_undisturbed(ask_thrice, seed=1)
 
     def test_only_what_is_missing_is_asked_for(self) -> None:
         pacer = self.policy.start(self.task())
@@ -99,15 +109,8 @@ class PolicyContract:
         assert pacer.verdict is verdict
 
     def test_it_can_be_stopped_at_any_time_and_goes_on_as_if_it_had_not(self) -> None:
-        quiet, stopped = self.policy.start(self.task()), self.policy.start(self.task())
-        assert not stopped.stop("nothing was pulled yet").decided
-        for (a, _), (b, _) in zip(
-            self.rounds(quiet, 6, pieces=False),
-            _stopping(stopped, self.rounds(stopped, 6, pieces=False)),
-            strict=True,
-        ):
-            assert a.arms.tolist() == b.arms.tolist()
-            assert a.pulls.tolist() == b.pulls.tolist()
+        assert not self.policy.start(self.task()).stop("nothing was pulled yet").decided
+        self.assert_undisturbed(_stop, seed=6)
 
     def test_a_missing_goal_is_refused(self) -> None:
         if self.policy.goal is None:
@@ -134,21 +137,12 @@ class PolicyContract:
                     self.policy.start(self.task(**change))
 
 
-def _asking(pacer: Pacer, played: Iterator[Any]) -> Iterator[Any]:
-    for item in played:
-        for _ in range(3):
-            pacer.ask()
-        yield item
-
-
-def _stopping(pacer: Pacer, played: Iterator[Any]) -> Iterator[Any]:
-    for item in played:
-        verdict = pacer.stop("for a test")
-        assert verdict.reason == "for a test"
-        assert verdict.confidence is None
-        assert verdict.arms.tolist() == pacer.stop("for a test").arms.tolist()
-        assert verdict.decided == (pacer.task.confidence is None)
-        yield item
+def _stop(pacer: Pacer) -> None:
+    verdict = pacer.stop("for a test")
+    assert verdict.reason == "for a test"
+    assert verdict.confidence is None
+    assert verdict.arms.tolist() == pacer.stop("for a test").arms.tolist()
+    assert verdict.decided == (pacer.task.confidence is None)
 
 
 def _zeros(wanted: Round) -> Results:

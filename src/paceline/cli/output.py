@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from paceline.progress import Item, untracked
 from paceline.tables import Table, format_value
@@ -17,20 +18,23 @@ def print_table(table: Table, width: int | None = None) -> None:
     0.25       17
     """
     columns = [
-        [name, *(format_value(row[i]) for row in table.rows)]
-        for i, name in enumerate(table.columns)
+        _column(name, [row[place] for row in table.rows])
+        for place, name in enumerate(table.columns)
     ]
-    padded = [
-        [cell.ljust(width_) if is_text else cell.rjust(width_) for cell in cells]
-        for i, cells in enumerate(columns)
-        for width_ in [max(len(cell) for cell in cells)]
-        for is_text in [any(isinstance(row[i], str) for row in table.rows)]
-    ]
-    for i, block in enumerate(_blocks(padded, table.keys, width or _window_width())):
+    for i, block in enumerate(_blocks(columns, table.keys, width or _window_width())):
         if i:
             print()
         for line in zip(*block, strict=True):
             print("  ".join(line).rstrip())
+
+
+def _column(name: str, values: list[Any]) -> list[str]:
+    """A column as text, padded to one width: words to the left, numbers to the right."""
+    cells = [name, *(format_value(value) for value in values)]
+    width = max(len(cell) for cell in cells)
+    if any(isinstance(value, str) for value in values):
+        return [cell.ljust(width) for cell in cells]
+    return [cell.rjust(width) for cell in cells]
 
 
 def _window_width() -> int:

@@ -19,7 +19,6 @@ from paceline.cli.specs import (
 )
 from paceline.core.assumptions import check_assumptions
 from paceline.core.statistics import standard_error
-from paceline.policies.catalog import find_policy
 from paceline.simulation import Simulation, simulate
 
 NAME = "simulate"
@@ -63,15 +62,9 @@ def run(options: argparse.Namespace) -> int:
     """Simulate, and print the times, pulls and successes."""
     means = parse_means(options.arms, options.seed)
     scaling = parse_scaling(options.scaling)
-    deadline_only = options.deadline is not None and options.confidence is None
-    policy = (
-        parse_policy(options.policy)
-        if options.policy
-        else find_policy(None, deadline_only=deadline_only)
-    )
     result = simulate(
         means,
-        policy,
+        parse_policy(options.policy) if options.policy else None,
         scaling,
         confidence=options.confidence,
         deadline=options.deadline,
@@ -88,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(_as_json(result), indent=2))
     else:
-        print(f"{policy} on {means.size} {options.rewards} arms, {scaling}")
+        print(f"{result.policy} on {means.size} {options.rewards} arms, {scaling}")
         for failure in check_assumptions(scaling).failures:
             print(f"note: {failure}")
         _print_summary(result, undecided)

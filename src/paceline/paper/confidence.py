@@ -108,15 +108,17 @@ def measure(setup: Setup, runs: int) -> list[Cell]:
     )
 
 
+def policy_of(batch: int | None) -> Policy:
+    """The policies of figure 3: Batch Racing with that batch, or (None) APR."""
+    if batch is None:
+        return APR(beta=2.0, deviation=DEVIATION)
+    return BatchRacing(batch=batch, deviation=DEVIATION)
+
+
 def _cells(job: _Job) -> list[Cell]:
-    policy: Policy
-    if job.batch is None:
-        policy = APR(beta=2.0, deviation=DEVIATION)
-    else:
-        policy = BatchRacing(batch=job.batch, deviation=DEVIATION)
     result = simulate(
         linear_means(job.gap),
-        policy,
+        policy_of(job.batch),
         PowerLaw(job.q or 0.5),
         confidence=CONFIDENCE,
         seed=job.seed,

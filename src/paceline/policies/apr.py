@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from paceline.core.arrays import positive
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.clock import ClockPacer, check_growth
-from paceline.policies.elimination import Elimination
+from paceline.policies.elimination import Elimination, check_interval
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,7 @@ class APR(Policy):
 
     def __post_init__(self) -> None:
         check_growth(self.beta)
-        positive(self.deviation, "deviation")
-        if self.sigma is not None:
-            positive(self.sigma, "sigma")
+        check_interval(self.deviation, self.sigma)
 
     def _pacer(self, task: Task) -> Pacer:
         return ClockPacer(task, self.beta, Elimination(task, self.deviation, self.sigma))

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paceline.core.arrays import MOST_PULLS_PER_ARM, positive, whole
+from paceline.core.arrays import MOST_PULLS_PER_ARM, whole
 from paceline.core.rounds import Round, Verdict
 from paceline.policies.base import Pacer, Policy, Task
-from paceline.policies.elimination import Elimination
+from paceline.policies.elimination import Elimination, check_interval
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,9 @@ class BatchRacing(Policy):
 
     def __post_init__(self) -> None:
         whole(self.batch, "batch")
-        positive(self.deviation, "deviation")
+        check_interval(self.deviation, self.sigma)
         if self.limit is not None:
             whole(self.limit, "limit")
-        if self.sigma is not None:
-            positive(self.sigma, "sigma")
 
     def _pacer(self, task: Task) -> Pacer:
         return _BatchRacingPacer(self, task)

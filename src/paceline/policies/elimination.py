@@ -5,11 +5,18 @@ Shared by the policies that compare simultaneous confidence intervals.
 
 import numpy as np
 
-from paceline.core.arrays import Bools, Floats, Ints
+from paceline.core.arrays import Bools, Floats, Ints, positive
 from paceline.core.evidence.lil import LilInterval, omega
 from paceline.core.rounds import NO_ARMS, Verdict
 from paceline.core.tally import Tally
 from paceline.policies.base import Task
+
+
+def check_interval(deviation: float, sigma: float | None = None) -> None:
+    """Refuse what cannot be the width of an interval; `sigma=None` is the problem's own."""
+    positive(deviation, "deviation")
+    if sigma is not None:
+        positive(sigma, "sigma")
 
 
 class Elimination:

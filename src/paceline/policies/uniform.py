@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paceline.core.arrays import MOST_PULLS_PER_ARM, positive
+from paceline.core.arrays import MOST_PULLS_PER_ARM
 from paceline.core.rounds import Round, Verdict
 from paceline.errors import InvalidInput, at_least
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.clock import ClockPacer, check_growth
-from paceline.policies.elimination import Elimination
+from paceline.policies.elimination import Elimination, check_interval
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Uniform(Policy):
 
     def __post_init__(self) -> None:
         check_growth(self.beta)
-        positive(self.deviation, "deviation")
+        check_interval(self.deviation)
 
     def _pacer(self, task: Task) -> Pacer:
         if task.confidence is None:
