@@ -8,7 +8,7 @@ from paceline import SSH, Bernoulli, Policy, PowerLaw, SequentialHalving
 from paceline.paper.instances import uniform_means
 from paceline.parallel import spread, usable_cores
 from paceline.policies.base import Task
-from paceline.race import run as run_race
+from paceline.loop import run as run_race
 from paceline.simulation import prepare_race
 from paceline.tables import Table
 

@@ -68,7 +68,7 @@ def test_deadlines_passed_by_one_race_of_ucb_e_are_as_races_of_their_own() -> No
     from paceline import UCBE, Bernoulli
     from paceline.paper.instances import uniform_means
     from paceline.policies.base import Task
-    from paceline.race import run
+    from paceline.loop import run
     from paceline.simulation import prepare_race
 
     means = uniform_means(deadline.ARMS, 0, 0)

@@ -17,7 +17,7 @@ from paceline.policies.base import Policy, Task
 from paceline.policies.batch_racing import BatchRacing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
-from paceline.race import run as run_race
+from paceline.loop import run as run_race
 from paceline.simulation import prepare_race, simulate
 from paceline.tables import Table
 

@@ -17,7 +17,7 @@ from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.ucb_e import UCBE
-from paceline.race import run
+from paceline.loop import run
 from paceline.simulation import prepare_race
 from paceline.tables import Table
 from paceline.theory import stages_to_combine

@@ -12,7 +12,7 @@ from paceline.engines.simulated import Span
 from paceline.paper.rectangles import draw_spans, legend_of_arms
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.policies.base import Pacer, Policy, Task
-from paceline.race import run
+from paceline.loop import run
 from paceline.simulation import prepare_race
 from paceline.tables import Table
 

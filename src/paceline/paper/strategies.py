@@ -13,7 +13,7 @@ from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy, Task
 from paceline.policies.batch_racing import BatchRacing
-from paceline.race import Ending, run
+from paceline.loop import Ending, run
 from paceline.simulation import Simulation, prepare_race, simulate
 from paceline.tables import Table
 

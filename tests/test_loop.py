@@ -7,7 +7,7 @@ from paceline import APR, SSH, Bernoulli, PowerLaw
 from paceline.core.rounds import NO_RESULTS, Results, Round
 from paceline.engines.simulated import SimulatedEngine
 from paceline.policies.base import Task
-from paceline.race import run
+from paceline.loop import run
 
 MEANS = np.array([0.9, 0.5, 0.2])
 
