@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from paceline import APR, SSH, Bernoulli, PowerLaw
-from paceline.core.rounds import NO_RESULTS, Results, Round
+from paceline.core.rounds import NO_RESULTS, Conditions, Results, Round
 from paceline.engines.simulated import SimulatedEngine
-from paceline.policies.base import Task
 from paceline.loop import run
+from paceline.policies.base import Task
 
+SCALING = PowerLaw(0.5)
 MEANS = np.array([0.9, 0.5, 0.2])
 
 
@@ -35,10 +36,13 @@ class Told:
         sums = wanted.pulls * MEANS[wanted.arms]
         return Results(wanted.arms, wanted.pulls, sums, sums)
 
+    def conditions(self, rounds: int) -> Conditions:
+        return Conditions(self.time, SCALING)
+
 
 def test_time_is_what_the_engine_says() -> None:
     engine = Told(seconds=0.123)
-    pacer = APR().start(Task(arms=3, scaling=PowerLaw(0.5), confidence=0.9))
+    pacer = APR().start(Task(arms=3, scaling=SCALING, confidence=0.9))
     ending = run(pacer, engine)
     assert ending.seconds == pytest.approx(0.123 * ending.rounds)
     assert ending.pulls == sum(wanted.total for wanted in engine.wanted)
@@ -47,14 +51,14 @@ def test_time_is_what_the_engine_says() -> None:
 
 
 def test_the_deadline_ends_a_race_undecided_or_with_the_best_so_far() -> None:
-    task = Task(arms=3, scaling=PowerLaw(0.5), confidence=0.999, deadline=1.0)
+    task = Task(arms=3, scaling=SCALING, confidence=0.999, deadline=1.0)
     undecided = run(APR().start(task), Told(seconds=0.4), deadline=1.0)
     assert undecided.seconds == 1.0
     assert undecided.rounds == 2  # the third was under way, and is not complete
     assert not undecided.verdict.decided
     assert "deadline of 1 s" in undecided.verdict.reason
 
-    task = Task(arms=3, scaling=PowerLaw(0.5), deadline=100.0)
+    task = Task(arms=3, scaling=SCALING, deadline=100.0)
     slow = run(SSH(k=1).start(task), Told(seconds=70.0), deadline=100.0)
     assert slow.verdict.decided
     assert slow.verdict.arms.tolist() == [0]  # by the one stage that came back
@@ -62,7 +66,7 @@ def test_the_deadline_ends_a_race_undecided_or_with_the_best_so_far() -> None:
 
 
 def test_caps_end_a_race_before_the_round_that_would_exceed_them() -> None:
-    task = Task(arms=3, scaling=PowerLaw(0.5), confidence=0.9)
+    task = Task(arms=3, scaling=SCALING, confidence=0.9)
     ending = run(APR().start(task), Told(seconds=1.0), max_pulls=20)
     assert ending.pulls <= 20
     assert not ending.verdict.decided
@@ -71,7 +75,7 @@ def test_caps_end_a_race_before_the_round_that_would_exceed_them() -> None:
 
 
 def test_a_stopped_race_goes_on_to_a_later_deadline() -> None:
-    task = Task(arms=3, scaling=PowerLaw(0.5), confidence=0.9)
+    task = Task(arms=3, scaling=SCALING, confidence=0.9)
 
     def fresh() -> SimulatedEngine:
         return SimulatedEngine(Bernoulli(MEANS), PowerLaw(0.5), np.random.default_rng(4))

@@ -29,7 +29,8 @@ def run(
     """Race until the policy has a verdict, the deadline comes, or a cap is reached.
 
     Pulls unfinished at the deadline do not count. A round that would go past `max_pulls` is not
-    started.
+    started. Where results come in parts, the policy may drop arms in mid-round: the engine then
+    cancels their pulls, which are no longer asked for.
     """
     told = int(pacer.tally.pulls.sum())  # a race may have been stopped before, and go on
     while (verdict := pacer.verdict) is None:
@@ -46,5 +47,10 @@ def run(
             verdict = pacer.stop(f"the deadline of {deadline:g} s came")
             break
         told += results.total
+        complete = results.total == wanted.total
+        if complete:
+            pacer.adjust(engine.conditions(pacer.rounds))
         pacer.tell(results)
+        if not complete:
+            pacer.look()
     return Ending(verdict, engine.now(), told, pacer.rounds)

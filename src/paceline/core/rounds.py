@@ -1,10 +1,12 @@
 """The values that policies, engines and the loop exchange: a round, its results, a verdict."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
+from paceline.core.scaling import Scaling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +51,13 @@ class Results:
 def _total(pulls: Ints) -> int:
     # Sequential policies have rounds of one pull, which numpy sums at 20 times the price.
     return int(pulls[0]) if pulls.size == 1 else int(pulls.sum())
+
+
+class Conditions(NamedTuple):
+    """How the pool is when a round is complete: the seconds since the start, and λ as now known."""
+
+    seconds: float
+    scaling: Scaling
 
 
 NO_ARMS: Ints = np.zeros(0, dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from paceline.core.rounds import Results, Round
+from paceline.core.rounds import Conditions, Results, Round
 
 
 class Engine(Protocol):
@@ -19,4 +19,11 @@ class Engine(Protocol):
         """
 
     def wait(self, until: float) -> Results:
-        """Go to the next moment when pulls finish and return them; or to `until`, with nothing."""
+        """Go to the next moment when pulls finish and return them; or to `until`, with nothing.
+
+        Only pulls that are wanted are returned, of every arm the first ones first: results that
+        came out of turn, because they were quick, wait for the others.
+        """
+
+    def conditions(self, rounds: int) -> Conditions:
+        """How the pool is now that a round is complete, after `rounds` others."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from paceline.core.arrays import Ints
 from paceline.core.problem import Problem
-from paceline.core.rounds import NO_RESULTS, Results, Round
+from paceline.core.rounds import NO_RESULTS, Conditions, Results, Round
 from paceline.core.scaling import Scaling
 from paceline.errors import InvalidInput
 
@@ -101,6 +101,10 @@ class SimulatedEngine:
         results = _merge([self._finish(batch) for batch in finished])
         self._refill()
         return results
+
+    def conditions(self, rounds: int) -> Conditions:
+        """The time; λ is known and stays."""
+        return Conditions(self._now, self._scaling)
 
     def under_way(self) -> list[Span]:
         """What is running now, each span up to when it would end."""

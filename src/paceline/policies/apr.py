@@ -26,6 +26,7 @@ class APR(Policy):
 
     name = "apr"
     goal = "confidence"
+    learns_sigma = True
     finds_top = True
     takes_tolerance = True
 

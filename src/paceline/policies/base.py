@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from paceline.core.arrays import Ints, failure_probability, non_negative, positive, whole
-from paceline.core.rounds import NO_ARMS, Results, Round, Verdict
+from paceline.core.rounds import NO_ARMS, Conditions, Results, Round, Verdict
 from paceline.core.scaling import Scaling
 from paceline.core.tally import Tally
 from paceline.errors import InvalidInput
@@ -25,8 +25,8 @@ NOTHING = Round(NO_ARMS, NO_ARMS)
 class Task:
     """What a policy is told before a race: how many arms, how they scale, when to stop.
 
-    `sigma` is the sub-Gaussian scale of the rewards; `seed` feeds the policy's own choices, such
-    as breaking ties.
+    `sigma` is the sub-Gaussian scale of the rewards, or None if they are normal with variances
+    that nobody knows; `seed` feeds the policy's own choices, such as breaking ties.
     """
 
     arms: int
@@ -35,7 +35,7 @@ class Task:
     deadline: float | None = None
     top: int = 1
     tolerance: float = 0.0
-    sigma: float = 0.5
+    sigma: float | None = 0.5
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -47,7 +47,8 @@ class Task:
                 f"it must be below {self.arms}"
             )
         non_negative(self.tolerance, "tolerance")
-        positive(self.sigma, "sigma")
+        if self.sigma is not None:
+            positive(self.sigma, "sigma")
         if self.confidence is None and self.deadline is None:
             raise InvalidInput("say when to stop: give a confidence, a deadline, or both")
         if self.confidence is not None:
@@ -76,6 +77,7 @@ class Policy(ABC):
     goal: ClassVar[Goal | None]  # None: either will do
     finds_top: ClassVar[bool] = False
     takes_tolerance: ClassVar[bool] = False
+    learns_sigma: ClassVar[bool] = False  # whether it can do without the scale of the noise
 
     def start(self, task: Task) -> "Pacer":
         """Begin a race: return a pacer that knows the task and no results yet."""
@@ -92,6 +94,11 @@ class Policy(ABC):
             raise InvalidInput(f"{self.name} finds one arm, not the top {task.top}: try apr")
         if task.tolerance > 0 and not self.takes_tolerance:
             raise InvalidInput(f"{self.name} takes no tolerance: try apr")
+        if task.confidence is not None and task.sigma is None and not self.learns_sigma:
+            raise InvalidInput(
+                f"{self.name} must know how noisy the values are: declare the noise (0/1 values, "
+                "bounds, or sigma), or try apr"
+            )
         return self._pacer(task)
 
     @abstractmethod
@@ -104,8 +111,9 @@ class Pacer(ABC):
 
     Attributes: `task`; `tally`, all results so far; `alive`, the arms still in the race; `rounds`,
     how many are complete; `rng`, for the policy's own choices, used in `opening` and `decide` only
-    so that a replay repeats them. The race opens in `__init__`: a subclass with fields of its own
-    sets them before it calls this one.
+    so that a replay repeats them; `scaling`, λ as now known, and `elapsed`, the seconds at the end
+    of the last round. The race opens in `__init__`: a subclass with fields of its own sets them
+    before it calls this one.
     """
 
     def __init__(self, task: Task) -> None:
@@ -115,6 +123,8 @@ class Pacer(ABC):
         self.rng = np.random.default_rng(task.seed)
         self.verdict: Verdict | None = None
         self.rounds = 0
+        self.scaling = task.scaling
+        self.elapsed = 0.0
         self._missing = NOTHING
         self._adopt(self.opening())
 
@@ -143,6 +153,14 @@ class Pacer(ABC):
         self.rounds += 1
         self._adopt(self.decide())
 
+    def adjust(self, conditions: Conditions) -> None:
+        """Take in the time and λ, just before the results that complete a round."""
+        self.elapsed = conditions.seconds
+        self.scaling = conditions.scaling
+
+    def look(self) -> None:  # noqa: B027 - most policies need whole rounds
+        """Results are in, but not all of the round: drop arms now, if the evidence allows it."""
+
     def stop(self, reason: str) -> Verdict:
         """Say how the race stands when it is ended from outside.
 
@@ -159,6 +177,13 @@ class Pacer(ABC):
     def ranked(self, arms: Ints, rng: np.random.Generator) -> Ints:
         """`arms` by falling mean, ties in random order: index order would favour sorted arms."""
         return arms[np.lexsort((rng.random(arms.size), -self.tally.means(arms)))]
+
+    def _drop_to(self, alive: Ints) -> None:
+        """Only these arms are still in: of the others nothing more is asked."""
+        self.alive = alive
+        if self._missing.arms.size:
+            kept = np.isin(self._missing.arms, alive)
+            self._missing = self._missing.keeping(np.where(kept, self._missing.pulls, 0))
 
     def _adopt(self, decision: Round | Verdict) -> None:
         if isinstance(decision, Verdict):

@@ -28,6 +28,7 @@ class BatchRacing(Policy):
 
     name = "batch-racing"
     goal = "confidence"
+    learns_sigma = True
     finds_top = True
     takes_tolerance = True
 

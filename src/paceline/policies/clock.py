@@ -3,7 +3,7 @@
 import numpy as np
 
 from paceline.core.arrays import MOST_PULLS_PER_ARM, positive
-from paceline.core.rounds import Round, Verdict
+from paceline.core.rounds import Conditions, Round, Verdict
 from paceline.errors import InvalidInput
 from paceline.policies.base import Pacer, Task
 from paceline.policies.elimination import Elimination
@@ -26,6 +26,7 @@ class ClockPacer(Pacer):
         self.beta = beta
         self.elimination = elimination
         self.drop = drop
+        self.pulls_in_round = task.arms
         self.seconds = task.scaling.seconds(float(task.arms))  # t_1 = λ(n)
         super().__init__(task)
 
@@ -41,8 +42,25 @@ class ClockPacer(Pacer):
         self.alive = self.elimination.alive
         arms = self.alive if self.drop else np.arange(self.task.arms)
         self.seconds *= self.beta
-        per_arm = self.task.scaling.whole_pulls(self.seconds) // arms.size  # Alg. 1, line 10
+        per_arm = self.scaling.whole_pulls(self.seconds) // arms.size  # Alg. 1, line 10
         # A step of λ may leave less than a pull per arm, and a poor λ asks for more than can be
         # counted.
         per_arm = min(max(per_arm, 1), MOST_PULLS_PER_ARM)
+        self.pulls_in_round = arms.size * per_arm
         return Round(arms, np.full(arms.size, per_arm, dtype=np.int64))
+
+    def adjust(self, conditions: Conditions) -> None:
+        """Where λ has been learned anew, the clock says what the last round takes by that."""
+        if conditions.scaling is not self.scaling:
+            self.seconds = conditions.scaling.seconds(float(self.pulls_in_round))
+        super().adjust(conditions)
+
+    def look(self) -> None:
+        """The intervals hold at all times: an arm may fall, or win, before the round is over."""
+        if not self.drop:
+            return
+        verdict = self.elimination.update(self.tally)
+        if verdict is not None:
+            self._adopt(verdict)
+        else:
+            self._drop_to(self.elimination.alive)

@@ -6,7 +6,7 @@ Shared by the policies that compare simultaneous confidence intervals.
 import numpy as np
 
 from paceline.core.arrays import Bools, Floats, Ints, positive
-from paceline.core.evidence.lil import LilInterval, omega
+from paceline.core.evidence.lil import LilInterval
 from paceline.core.rounds import NO_ARMS, Verdict
 from paceline.core.tally import Tally
 from paceline.policies.base import Task
@@ -30,11 +30,12 @@ class Elimination:
     def __init__(self, task: Task, deviation: float, sigma: float | None) -> None:
         scale = task.sigma if sigma is None else sigma
         self.task = task
-        self.interval = LilInterval(omega(task.delta, task.arms), scale, deviation)
+        self.interval = LilInterval(task.delta, task.arms, scale, deviation)
         self.alive: Ints = np.arange(task.arms)
         self.accepted: Ints = NO_ARMS
         # A narrower interval than the theorem's, or a narrower noise than the task's, has no proof.
-        honest = deviation >= 1 and scale >= task.sigma
+        narrower = scale is not None and task.sigma is not None and scale < task.sigma
+        honest = deviation >= 1 and not narrower
         self.confidence = task.confidence if honest else None
 
     def update(self, tally: Tally) -> Verdict | None:

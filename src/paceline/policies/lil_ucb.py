@@ -43,6 +43,7 @@ class LilUCB(Policy):
 
 class _LilUCBPacer(IndexPacer):
     def __init__(self, policy: LilUCB, task: Task) -> None:
+        assert task.sigma is not None  # a policy that cannot learn it is not started without
         epsilon, beta = policy.epsilon, policy.beta
         c = (2 + epsilon) / epsilon * (1 / math.log1p(epsilon)) ** (1 + epsilon)  # theorem 2
         self.delta = ((math.sqrt(1 + task.delta) - 1) / 2) ** 2 / c

@@ -7,12 +7,13 @@ from typing import Literal
 import numpy as np
 
 from paceline.core.arrays import MOST_PULLS_PER_ARM, Floats, whole
-from paceline.core.rounds import Round, Verdict
+from paceline.core.rounds import Conditions, Round, Verdict
 from paceline.errors import InvalidInput, at_least, unknown_name
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.theory.deadline import RULES, Rule, stage_count, stages_to_combine
 
 TooShort = Literal["refuse", "subset", "blind"]
+_ON_PLAN = 0.01  # so much of the deadline may a stage be early or late
 _TOO_SHORT: tuple[TooShort, ...] = ("refuse", "subset", "blind")
 
 
@@ -21,7 +22,10 @@ class SSH(Policy):
     """Equal stages; after each, the best 1 of every 2^k arms stay. `k=None` takes k*.
 
     `rule` says how k* is chosen (see `theory.stages_to_combine`). A stage ranks arms by its own
-    pulls, as the theorem's proof has it, or with `keep_samples` by all pulls so far.
+    pulls, as the theorem's proof has it, or with `keep_samples` by all pulls so far. Where real
+    stages take longer or shorter than λ said, or λ is learned anew, the stages that are left are
+    planned again for the time that is left.
+
     `too_short` says what to do when a stage has not one pull for every arm: `"refuse"` with the
     shortest deadline that will do; race a random `"subset"`, whose share of the arms then caps
     the success; or cut `"blind"`, as the paper's pseudocode does.
@@ -59,6 +63,7 @@ class _SSHPacer(Pacer):
         self.policy = policy
         self.stage_pulls = 0  # of every arm in the stage
         self.sums_before: Floats = np.zeros(0)
+        self.replan = False
         super().__init__(task)
 
     def opening(self) -> Round | Verdict:
@@ -76,7 +81,8 @@ class _SSHPacer(Pacer):
         )
         stages = stage_count(arms, self.combined)
         stage_seconds = self.task.deadline / stages
-        self.most_pulls = self.task.scaling.whole_pulls(stage_seconds)  # Alg. 2, line 2
+        self.most_pulls = self.scaling.whole_pulls(stage_seconds)  # Alg. 2, line 2
+        self.expected_seconds = 0.0
         if self.most_pulls < arms and self.policy.too_short == "refuse":
             raise self._deadline_error(arms)
         return self._stage()
@@ -118,6 +124,8 @@ class _SSHPacer(Pacer):
             self.stage_pulls = min(per_arm, MOST_PULLS_PER_ARM)
             if self.stage_pulls > 0:
                 self.sums_before = self.tally.sums[self.alive]
+                planned = self.stage_pulls * self.alive.size
+                self.expected_seconds += self.scaling.seconds(float(planned))
                 return Round(self.alive, np.full(self.alive.size, self.stage_pulls, dtype=np.int64))
             self._cut(np.zeros(self.alive.size))
         return Verdict(self.alive, decided=True, confidence=None)
@@ -128,9 +136,32 @@ class _SSHPacer(Pacer):
         order = np.lexsort((self.rng.random(means.size), -means))
         self.alive = np.sort(self.alive[order[:kept]])
 
+    def adjust(self, conditions: Conditions) -> None:
+        """See whether the time went as λ said: only then is the plan of the stages still good."""
+        assert self.task.deadline is not None
+        off_plan = abs(conditions.seconds - self.expected_seconds) > _ON_PLAN * self.task.deadline
+        self.replan = off_plan or conditions.scaling is not self.scaling
+        super().adjust(conditions)
+
+    def _plan_rest(self) -> None:
+        """Spread the time that is really left over the stages that are left."""
+        assert self.task.deadline is not None
+        left, arms = self.task.deadline - self.elapsed, self.alive.size
+        self.expected_seconds, self.most_pulls = self.elapsed, 0
+        if arms > 1 and left > 0:
+            self.combined = self.policy.k or stages_to_combine(
+                arms, left, self.scaling, rule=self.policy.rule
+            )
+            stages = stage_count(arms, self.combined)
+            self.most_pulls = self.scaling.whole_pulls(left / stages)
+        if self.most_pulls < arms:  # not one pull each: what is known now decides
+            self.alive = self.ranked(self.alive, self.rng)[:1]
+
     def decide(self) -> Round | Verdict:
         if self.policy.keep_samples:
             self._cut(self.tally.means(self.alive))
         else:
             self._cut((self.tally.sums[self.alive] - self.sums_before) / self.stage_pulls)
+        if self.replan:
+            self._plan_rest()
         return self._stage()

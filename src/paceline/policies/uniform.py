@@ -29,6 +29,7 @@ class Uniform(Policy):
 
     name = "uniform"
     goal = None
+    learns_sigma = True
 
     def __post_init__(self) -> None:
         check_growth(self.beta)

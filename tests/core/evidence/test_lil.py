@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from paceline.core.evidence.lil import LilInterval, omega, radius
+from paceline.core.evidence.lil import LilInterval, radius
 from paceline.core.rounds import Results
 from paceline.core.tally import Tally
 
@@ -28,7 +28,7 @@ def test_deviation_multiplies_the_width() -> None:
 def test_before_the_first_pull_everything_is_possible() -> None:
     tally = Tally.empty(2)
     tally.add(Results(np.array([0]), np.array([4]), np.array([2.0]), np.array([2.0])))
-    low, high = LilInterval(omega(0.1, 2), 0.5, 1.0).bounds(tally, np.arange(2))
+    low, high = LilInterval(0.1, 2, 0.5).bounds(tally, np.arange(2))
     assert (low[1], high[1]) == (-math.inf, math.inf)
     assert low[0] < 0.5 < high[0]
     assert (low[0] + high[0]) / 2 == pytest.approx(0.5)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
+from paceline.core.evidence.sigma import largest_sigma
 from paceline.core.tally import Tally
 
 
@@ -23,7 +24,9 @@ def omega(delta: float, arms: int) -> float:
     return math.sqrt(delta / (6 * arms))
 
 
-def radius(pulls: Ints, omega: float, sigma: float = 0.5, deviation: float = 1.0) -> Floats:
+def radius(
+    pulls: Ints, omega: float, sigma: float | Floats = 0.5, deviation: float = 1.0
+) -> Floats:
     """Half the width of the interval after `pulls` pulls; infinite before the first.
 
     The paper's D(N, ω) = √(4 log(log2(2N)/ω) / N) is this at σ = ½, right for rewards in [0, 1];
@@ -38,17 +41,32 @@ def radius(pulls: Ints, omega: float, sigma: float = 0.5, deviation: float = 1.0
     return np.where(pulls > 0, width, np.inf)
 
 
+# Where σ has to be learned, so much of δ is spent on that.
+_DELTA_FOR_SIGMA = 0.1
+
+
 @dataclass(frozen=True)
 class LilInterval:
-    """The interval for every arm of a race, valid at all times at once."""
+    """The interval for every arm of a race, valid at all times at once.
 
-    omega: float
-    sigma: float
-    deviation: float
+    `sigma=None` is for normal rewards with unknown variances: an upper bound on σ that holds with
+    probability 1 − δ/10, for all arms at all times, takes its place, and the interval gets the rest
+    of δ.
+    """
+
+    delta: float
+    arms: int
+    sigma: float | None
+    deviation: float = 1.0
 
     def bounds(self, tally: Tally, arms: Ints) -> tuple[Floats, Floats]:
         """Lower and upper bounds on the means of `arms`, L_i and U_i."""
         pulls = tally.pulls[arms]
-        half = radius(pulls, self.omega, self.sigma, self.deviation)
+        if self.sigma is not None:
+            half = radius(pulls, omega(self.delta, self.arms), self.sigma, self.deviation)
+        else:
+            spent = _DELTA_FOR_SIGMA * self.delta
+            sigma = largest_sigma(tally, arms, spent / self.arms)
+            half = radius(pulls, omega(self.delta - spent, self.arms), sigma, self.deviation)
         means = tally.sums[arms] / np.maximum(pulls, 1)
         return means - half, means + half

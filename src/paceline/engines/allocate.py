@@ -1,0 +1,73 @@
+"""How many cores the next pull gets, when some are taken: pure, so that it can be tested."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from paceline.core.pool import CorePool
+
+# A pull that takes longer than this many times what was expected is not waited for.
+_OVERDUE = 1.5
+
+
+class Under(NamedTuple):
+    """A job under way: its cores, and the seconds it was expected to take and has taken."""
+
+    cores: int
+    expected: float
+    elapsed: float
+
+    @property
+    def left(self) -> float:
+        """The seconds until its cores are free, as far as one can tell."""
+        if self.elapsed > _OVERDUE * self.expected:
+            return math.inf
+        return max(self.expected - self.elapsed, 0.1 * self.expected)
+
+
+class Allocator:
+    """Gives the cores that the pool's own plan of waves gives, as soon as they are free.
+
+    >>> allocator = Allocator(CorePool(4, lambda cores: 1 / cores**0.5))
+    >>> allocator.next_cores(queued=8, free=1, under_way=[])
+    1
+    >>> allocator.next_cores(queued=1, free=4, under_way=[])
+    4
+    """
+
+    def __init__(self, pool: CorePool) -> None:
+        self.pool = pool
+        self._planned: dict[int, int] = {}
+
+    def next_cores(self, queued: int, free: int, under_way: Sequence[Under]) -> int:
+        """The cores of the next of `queued` pulls; 0 if it had better wait.
+
+        It waits for the cores that the plan gives it if it would then, in spite of the wait, be
+        done sooner than on those that are free now.
+        """
+        planned = self._plan(queued)
+        if planned <= free or free == 0:
+            return planned if free else 0
+        seconds = self.pool.runtime_seconds
+        at_once = free // min(queued, free)
+        wait, freed = math.inf, free
+        for job in sorted(under_way, key=lambda job: job.left):
+            freed += job.cores
+            if freed >= planned:
+                wait = job.left
+                break
+        sooner = float(seconds[at_once - 1]) <= wait + float(seconds[planned - 1])
+        return at_once if sooner and math.isfinite(seconds[at_once - 1]) else 0
+
+    def _plan(self, queued: int) -> int:
+        """The cores of a pull in the first wave, were the whole pool free."""
+        many = min(queued, 4 * self.pool.cores)  # beyond that only more of the same waves follow
+        if many not in self._planned:
+            self._planned[many] = self.pool.waves(many)[0].cores
+        return self._planned[many]
+
+
+def reconsider_after(under_way: Sequence[Under]) -> float:
+    """The seconds after which a job under way is overdue, and is no longer waited for."""
+    soon = [_OVERDUE * job.expected - job.elapsed for job in under_way]
+    return min((seconds for seconds in soon if seconds > 0), default=math.inf)

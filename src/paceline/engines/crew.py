@@ -1,0 +1,68 @@
+"""What runs pulls for real: jobs go in, reports come back. Local processes are one kind of crew."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+
+class Run(NamedTuple):
+    """Consecutive pulls of one arm: numbers `first`, `first + 1`, … of them."""
+
+    arm: int
+    first: int
+    pulls: int
+
+
+@dataclass(frozen=True)
+class Job:
+    """Pulls that one worker does one after the other, on `cores` cores."""
+
+    number: int
+    runs: tuple[Run, ...]
+    cores: int
+
+    @property
+    def pulls(self) -> int:
+        """How many pulls these are."""
+        return sum(run.pulls for run in self.runs)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a pull gave no value: in a word, in a sentence, and as the traceback or stderr."""
+
+    kind: str
+    message: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The next values of a job, in the order of its pulls, and how long each took.
+
+    The last report of a job is `finished`. If it has fewer values than were missing, the first
+    pull without one is the one that failed; with no failure either, the job was killed.
+    """
+
+    job: int
+    values: list[float]
+    seconds: list[float]
+    failure: Failure | None
+    finished: bool
+
+
+class Crew(Protocol):
+    """Runs jobs. Whoever gives them out sees to it that their cores fit into the pool."""
+
+    largest_job: int  # how many pulls a job may have
+
+    def start(self, job: Job) -> None:
+        """Begin a job."""
+
+    def kill(self, job: int) -> None:
+        """End a job and all that it started; its last report comes when it is gone."""
+
+    def wait(self, seconds: float | None) -> list[Report]:
+        """Wait for reports, so many seconds at most."""
+
+    def close(self) -> None:
+        """End everything."""
