@@ -1,11 +1,19 @@
 """paceline: the best of many noisy options in the least wall-clock time."""
 
 from paceline import theory
+from paceline.commands import Command
 from paceline.core.assumptions import Assumptions, check_assumptions
 from paceline.core.pool import CorePool
 from paceline.core.problem import Bernoulli, Distributions, Evaluated, Normal, Problem
 from paceline.core.scaling import Amdahl, Ernest, Measured, PowerLaw, Scaling
-from paceline.errors import InvalidInput, MissingExtra, PacelineError, ScalingWarning
+from paceline.errors import (
+    Interrupted,
+    InvalidInput,
+    MissingExtra,
+    PacelineError,
+    RaceFailed,
+    ScalingWarning,
+)
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy
 from paceline.policies.batch_racing import BatchRacing
@@ -14,6 +22,8 @@ from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.ucb_e import UCBE
 from paceline.policies.uniform import Uniform
+from paceline.real import profile, race, resume
+from paceline.result import ArmRecord, Result, Standing
 from paceline.simulation import Simulation, simulate
 
 __version__ = "0.1.0"
@@ -23,13 +33,16 @@ __all__ = [
     "SSH",
     "UCBE",
     "Amdahl",
+    "ArmRecord",
     "Assumptions",
     "BatchRacing",
     "Bernoulli",
+    "Command",
     "CorePool",
     "Distributions",
     "Ernest",
     "Evaluated",
+    "Interrupted",
     "InvalidInput",
     "LilUCB",
     "Measured",
@@ -39,12 +52,18 @@ __all__ = [
     "Policy",
     "PowerLaw",
     "Problem",
+    "RaceFailed",
+    "Result",
     "Scaling",
     "ScalingWarning",
     "SequentialHalving",
     "Simulation",
+    "Standing",
     "Uniform",
     "check_assumptions",
+    "profile",
+    "race",
+    "resume",
     "simulate",
     "theory",
 ]

@@ -24,6 +24,14 @@ class MissingExtra(PacelineError, ImportError):
     """A feature needs an optional dependency that is not installed."""
 
 
+class RaceFailed(PacelineError):
+    """A race was stopped by pulls that failed; what had been recorded is in its journal."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A race was interrupted; the message says what is kept, and how to go on."""
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
     """Build the error for a name that is not in a catalog, with the nearest one that is.
 

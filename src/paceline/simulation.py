@@ -18,10 +18,10 @@ from paceline.core.seeds import replication_seeds
 from paceline.core.statistics import standard_error
 from paceline.engines.simulated import SimulatedEngine, Span
 from paceline.errors import InvalidInput, ScalingWarning, unknown_name
+from paceline.loop import Ending, run
 from paceline.parallel import picklable, spread, usable_cores
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.catalog import find_policy
-from paceline.loop import Ending, run
 
 # A second process pays when the work left is several times what starting it costs.
 _WORTH_SPREADING_SECONDS = 4.0

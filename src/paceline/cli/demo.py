@@ -11,13 +11,13 @@ from paceline.core.arrays import whole
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
 from paceline.engines.simulated import Span
+from paceline.loop import run as run_race
 from paceline.paper.instances import linear_means
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy, Task
 from paceline.policies.batch_racing import BatchRacing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
-from paceline.loop import run as run_race
 from paceline.simulation import prepare_race, simulate
 from paceline.tables import Table
 

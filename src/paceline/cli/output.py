@@ -21,7 +21,7 @@ def print_table(table: Table, width: int | None = None) -> None:
         _column(name, [row[place] for row in table.rows])
         for place, name in enumerate(table.columns)
     ]
-    for i, block in enumerate(_blocks(columns, table.keys, width or _window_width())):
+    for i, block in enumerate(_blocks(columns, table.keys, width or window_width())):
         if i:
             print()
         for line in zip(*block, strict=True):
@@ -37,7 +37,8 @@ def _column(name: str, values: list[Any]) -> list[str]:
     return [cell.rjust(width) for cell in cells]
 
 
-def _window_width() -> int:
+def window_width() -> int:
+    """How many columns stdout has."""
     # A log has no width: never break a table in one.
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
 

@@ -20,6 +20,17 @@ def pull_seed(race_seed: int, arm: int, pull: int, *, paired: bool = False) -> i
     return int(word) >> 1
 
 
+def pull_seeds(
+    race_seed: int, arm: int, first: int, count: int, *, paired: bool = False
+) -> list[int]:
+    """The seeds of `count` pulls of `arm` from the `first` on.
+
+    >>> pull_seeds(0, arm=3, first=7, count=2) == [pull_seed(0, 3, 7), pull_seed(0, 3, 8)]
+    True
+    """
+    return [pull_seed(race_seed, arm, pull, paired=paired) for pull in range(first, first + count)]
+
+
 def replication_seeds(seed: int, replication: int) -> tuple[np.random.SeedSequence, int]:
     """Return the seed of the rewards of a replication, and the seed of its policy's own choices.
 

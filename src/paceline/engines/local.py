@@ -13,72 +13,20 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
-from paceline.engines.crew import Failure, Job, Report, Run
-from paceline.errors import InvalidInput, PacelineError
+from paceline.engines.crew import Failure, Job, Report
+from paceline.engines.work import Work
+from paceline.errors import PacelineError
 
 _FOREMAN = Path(__file__).with_name("foreman.py")
 _LARGEST_MESSAGE = 1 << 20
 _LARGEST_GROUP = 256
 _LOG_TAIL = 4_000  # bytes of what a pull printed that go into an error
 _CLOSING_SECONDS = 5.0
-
-
-class Work(Protocol):
-    """What the pulls are: a function, or commands."""
-
-    grouped: bool  # whether several pulls may go to a worker at once
-    blob: bytes  # what a worker loads before its first pull
-
-    def order(self, runs: Sequence[Run], cores: int) -> tuple[str, Any]:
-        """What to send to a worker for these pulls."""
-
-    def read(self, run: Run, cores: int, output: str, seconds: float) -> float | Failure:
-        """The value of a command that ended well."""
-
-
-SeedsOf = Callable[[int, int, int], list[int]]  # arm, first, count
-
-
-class FunctionWork:
-    """Pulls of a Python function."""
-
-    grouped = True
-
-    def __init__(
-        self,
-        evaluate: Callable[..., Any],
-        arms: Sequence[Any],
-        seeds: SeedsOf,
-        *,
-        takes_seed: bool,
-        takes_cores: bool,
-    ) -> None:
-        import cloudpickle
-
-        self.seeds = seeds
-        self.takes_seed = takes_seed
-        try:
-            self.blob: bytes = cloudpickle.dumps((evaluate, list(arms), takes_seed, takes_cores))
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
-            raise InvalidInput(
-                f"the function or the arms cannot be sent to a worker process ({error}): open "
-                "files, locks and connections inside the function, not outside"
-            ) from error
-
-    def order(self, runs: Sequence[Run], cores: int) -> tuple[str, Any]:
-        """The arms, with the seed of every pull if the function takes one."""
-        if not self.takes_seed:
-            return "function", [(run.arm, (None,) * run.pulls) for run in runs]
-        return "function", [(run.arm, self.seeds(*run)) for run in runs]
-
-    def read(self, run: Run, cores: int, output: str, seconds: float) -> float | Failure:
-        """Never asked: functions return their values."""
-        raise NotImplementedError
 
 
 @dataclass(eq=False)

@@ -9,6 +9,7 @@ from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
 from paceline.core.statistics import standard_error
 from paceline.engines.simulated import SimulatedEngine
+from paceline.loop import run
 from paceline.paper.grid_search import tune_scale
 from paceline.paper.instances import uniform_means
 from paceline.paper.report import Figure, Report, Setup, new_figure
@@ -17,7 +18,6 @@ from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.ucb_e import UCBE
-from paceline.loop import run
 from paceline.simulation import prepare_race
 from paceline.tables import Table
 from paceline.theory import stages_to_combine

@@ -9,10 +9,10 @@ from paceline.core.problem import Bernoulli
 from paceline.core.rounds import Results, Round
 from paceline.core.scaling import PowerLaw
 from paceline.engines.simulated import Span
+from paceline.loop import run
 from paceline.paper.rectangles import draw_spans, legend_of_arms
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.policies.base import Pacer, Policy, Task
-from paceline.loop import run
 from paceline.simulation import prepare_race
 from paceline.tables import Table
 

@@ -8,12 +8,12 @@ import numpy as np
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
 from paceline.engines.simulated import Span
+from paceline.loop import Ending, run
 from paceline.paper.rectangles import draw_spans, legend_of_arms
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy, Task
 from paceline.policies.batch_racing import BatchRacing
-from paceline.loop import Ending, run
 from paceline.simulation import Simulation, prepare_race, simulate
 from paceline.tables import Table
 

@@ -1,0 +1,506 @@
+"""From rounds to jobs: what the loop wants, given out to a crew on the cores of a pool.
+
+The dispatcher is the engine of every real race; only its crew differs. It gives pulls their cores,
+groups short ones, retries those that fail, cancels those no longer wanted, and writes every result
+into the journal before anybody hears of it.
+"""
+
+import contextlib
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from paceline.core.arrays import Ints
+from paceline.core.fitting import Runtime, Timings
+from paceline.core.pool import CorePool
+from paceline.core.rounds import Conditions, Results, Round
+from paceline.engines.allocate import Allocator, Under, reconsider_after
+from paceline.engines.crew import Crew, Failure, Job, Report, Run
+from paceline.engines.ledger import Ledger
+from paceline.errors import PacelineError
+from paceline.journal import Record
+
+_GROUP_SECONDS = 0.005  # of work in a group: the overhead of a job is then about a per cent
+_WORTH_KILLING_SECONDS = 0.25  # a new worker has to load the user's modules again
+_REFIT_GROWTH = 1.2  # τ is fitted again when there are so many times the pulls
+_TICK_SECONDS = 0.25
+
+
+class Recorder(Protocol):
+    """Where records go: a journal."""
+
+    def add(self, record: Record) -> None:
+        """Take a record."""
+
+    def commit(self) -> None:
+        """Keep all that was taken."""
+
+
+class ArmsFailed(PacelineError):
+    """Arms whose pulls failed more often than is allowed: the race has to go on without them."""
+
+    def __init__(self, arms: list[int]) -> None:
+        self.arms = arms
+        super().__init__(f"arms {arms} failed")
+
+
+class NotBinary(PacelineError):
+    """A value other than 0 and 1 was seen where only these were expected."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How pulls are treated: which cores they may have, how long, how often."""
+
+    cores: int
+    least_cores: int
+    most_cores: int
+    retries: int = 2
+    timeout: float = math.inf
+
+
+@dataclass(eq=False)
+class _Running:
+    job: Job
+    pulls: list[tuple[int, int]]  # arm and number of those without a value yet
+    began: float
+    heard: float
+    expected: float
+    cancelled: bool = False
+    timed_out: bool = False
+
+
+class Dispatcher:
+    """An `Engine` over a crew. Arms have the same numbers as in the race, from 0."""
+
+    def __init__(
+        self,
+        crew: Crew,
+        rules: Rules,
+        arms: int,
+        *,
+        journal: Recorder | None = None,
+        pool: CorePool | None = None,
+        sign: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.crew = crew
+        self.rules = rules
+        self.ledger = Ledger(arms, sign)
+        self.timings = Timings(arms)
+        self.journal = journal
+        self.on_tick: Callable[[], None] | None = None
+        self.on_round: Callable[[], None] | None = None
+        self.binary = False  # whether a value other than 0 and 1 is an error
+        self.in_order = True  # whether a deadline leaves out values that came before their turn
+        self.core_seconds = 0.0
+        self.arm_seconds = np.zeros(arms)
+        self.failures: list[tuple[int, int, Failure]] = []
+        self.failed: dict[int, Failure] = {}  # the arms that are out, and why
+        self.free = rules.cores
+        self.learning = pool is None
+        self.pool = pool
+        self._allocator = None if pool is None else Allocator(pool)
+        self._fitted_pulls = 0
+        self._probe: deque[int] = deque()
+        self._clock = clock
+        self._zero = clock()
+        self._ticked = 0.0
+        self._next = [0] * arms  # the first pull of each arm that was never given out
+        self._wanted = [0] * arms  # pulls below this are wanted
+        self._order: list[int] = []  # the arms of the round, which take turns
+        self._turn = 0
+        self._fresh = 0  # how many pulls are wanted and were never given out
+        self._again: deque[tuple[int, int]] = deque()  # pulls to be given out once more, singly
+        self._attempts: dict[tuple[int, int], int] = {}
+        self._newly_failed: list[int] = []
+        self._running: dict[int, _Running] = {}
+        self._jobs = 0
+        self._seconds_by_cores: dict[int, tuple[int, float]] = {}
+        self.begin(np.arange(arms))
+
+    # What the loop sees.
+
+    def begin(self, racing: Ints, *, rounds: Sequence[Conditions] = (), shift: float = 0.0) -> None:
+        """A policy starts, which knows only the arms `racing` and calls them 0, 1, …
+
+        What is known of them answers its first rounds. `rounds` are the conditions that it was
+        told before, if the race was interrupted; `shift` is what its clock is behind ours.
+        """
+        self.ledger.begin(racing)
+        self._round: Round | None = None
+        self._recorded = list(rounds)
+        self._shift = shift
+
+    def now(self) -> float:
+        """The seconds since the race began, as the policy counts them."""
+        return self.elapsed() - self._shift
+
+    def elapsed(self) -> float:
+        """The seconds since the race began, without those it was interrupted for."""
+        return self._clock() - self._zero
+
+    def set_elapsed(self, seconds: float) -> None:
+        """Go on where an earlier session of the race ended."""
+        self._zero = self._clock() - seconds
+
+    def pursue(self, wanted: Round) -> None:
+        """Have exactly these pulls under way, besides those that are back and wait to be told."""
+        if wanted is self._round:
+            return
+        self._round = wanted
+        self.ledger.expect(wanted)
+        for arm in self._order:
+            self._wanted[arm] = 0
+        asked = self.ledger.wanted_until(wanted)
+        self._order, self._turn, self._fresh = [arm for arm, _ in asked], 0, 0
+        for arm, until in asked:
+            self._wanted[arm] = until
+            self._fresh += max(0, until - self._next[arm])
+        for running in self._running.values():
+            if not any(pull < self._wanted[arm] for arm, pull in running.pulls):
+                self._cancel(running)
+
+    def wait(self, until: float) -> Results:
+        """Return the next level of results, as soon as all arms of the round have it."""
+        while True:
+            results = self.ledger.next_level()
+            if results is not None:
+                return results
+            if self.now() >= until:
+                return self.ledger.leftovers(in_order=self.in_order)
+            self._fill()
+            self._listen(until)
+
+    def conditions(self, rounds: int) -> Conditions:
+        """The time and the pool at the end of a round: as recorded, or as they are now."""
+        if rounds < len(self._recorded):
+            conditions = self._recorded[rounds]
+            assert isinstance(conditions.scaling, CorePool)
+            if conditions.scaling.cores == self.rules.cores:
+                self.use(conditions.scaling)
+            return conditions
+        if self.learning:
+            self.refit()
+        assert self.pool is not None
+        conditions = Conditions(self.now(), self.pool)
+        self._write({"kind": "round", "seconds": conditions.seconds, "pool": pool_json(self.pool)})
+        self._commit()
+        if self.on_round is not None:
+            self.on_round()
+        return conditions
+
+    # Starting jobs.
+
+    def probe(self, cores: Sequence[int]) -> None:
+        """Run the next pulls on these numbers of cores, in turn, to learn how they scale."""
+        self._probe = deque(cores)
+
+    def _fill(self) -> None:
+        """Start jobs as long as there are pulls to be done and cores for them."""
+        while self.free:
+            again = sum(pull < self._wanted[arm] for arm, pull in self._again)
+            waiting = self._fresh + again
+            cores = self._next_cores(waiting) if waiting else 0
+            if cores == 0 or cores > self.free:
+                return
+            self._start(cores, waiting)
+
+    def _next_cores(self, waiting: int) -> int:
+        share = self._round.share if self._round is not None else None
+        rules = self.rules
+        if self._probe:
+            return self._probe[0]
+        if share is not None:
+            part = float(np.max(share)) * rules.cores
+            return min(max(int(part + 1e-9), rules.least_cores), rules.most_cores)
+        if self._allocator is None:  # nothing is known yet: what gives the highest throughput
+            even = self.rules.cores // min(waiting, self.rules.cores)
+            return min(max(even, rules.least_cores), rules.most_cores)
+        return self._allocator.next_cores(waiting, self.free, self._under_way())
+
+    def _under_way(self) -> list[Under]:
+        now = self._clock()
+        return [
+            Under(running.job.cores, running.expected, now - running.began)
+            for running in self._running.values()
+        ]
+
+    def _start(self, cores: int, waiting: int) -> None:
+        each = self._expected_seconds(cores)
+        runs = self._take(self._group(cores, waiting, each))
+        if self._probe:
+            self._probe.popleft()
+        job = Job(self._jobs, tuple(runs), cores)
+        self._jobs += 1
+        pulls = [(run.arm, run.first + i) for run in runs for i in range(run.pulls)]
+        now = self._clock()
+        expected = (each or math.inf) * len(pulls)
+        self._running[job.number] = _Running(job, pulls, now, now, expected)
+        self.free -= cores
+        self.crew.start(job)
+
+    def _group(self, cores: int, waiting: int, each: float | None) -> int:
+        """How many pulls to send at once: more than one only if they are very short."""
+        if each is None or self._probe or self.crew.largest_job == 1:
+            return 1
+        slots = max(1, self.rules.cores // cores)
+        fair = -(-waiting // slots)
+        return max(1, min(int(_GROUP_SECONDS / max(each, 1e-9)), fair, self.crew.largest_job))
+
+    def _expected_seconds(self, cores: int) -> float | None:
+        if cores in self._seconds_by_cores:
+            count, total = self._seconds_by_cores[cores]
+            return total / count
+        return None if self.pool is None else float(self.pool.runtime_seconds[cores - 1])
+
+    def _take(self, most: int) -> list[Run]:
+        """The next pulls: those to be repeated first and singly, then of all arms in turn."""
+        for place, (arm, pull) in enumerate(self._again):
+            if pull < self._wanted[arm]:
+                del self._again[place]
+                return [Run(arm, pull, 1)]
+        most = min(most, self._fresh)
+        self._fresh -= most
+        each = max(1, most // len(self._order))
+        runs: list[Run] = []
+        while most > 0:
+            arm = self._order[self._turn]
+            self._turn = (self._turn + 1) % len(self._order)
+            count = min(each, most, self._wanted[arm] - self._next[arm])
+            if count > 0:
+                runs.append(Run(arm, self._next[arm], count))
+                self._next[arm] += count
+                most -= count
+        return runs
+
+    # Listening.
+
+    def _listen(self, until: float) -> None:
+        """Wait for reports, not beyond `until`, and take them in."""
+        now = self._clock()
+        soonest = until + self._shift + self._zero
+        if self.rules.timeout < math.inf:
+            for running in self._running.values():
+                if not running.timed_out and not running.cancelled:
+                    soonest = min(soonest, running.heard + self.rules.timeout)
+        if self.on_tick is not None:
+            soonest = min(soonest, self._ticked + _TICK_SECONDS)
+        if self.free and self._running:
+            soonest = min(soonest, now + reconsider_after(self._under_way()))
+        seconds = None if soonest == math.inf else max(0.0, soonest - now)
+        if not self._running and seconds is None:
+            raise PacelineError("nothing runs and nothing can be started: please report this")
+        self._take_in(self.crew.wait(seconds))
+        self._check_timeouts()
+        self._tick()
+        if self._newly_failed:
+            failed, self._newly_failed = self._newly_failed, []
+            raise ArmsFailed(failed)
+
+    def _take_in(self, reports: list[Report]) -> None:
+        """Record what was reported, then let it count."""
+        news: list[tuple[int, int, float]] = []
+        for report in reports:
+            running = self._running[report.job]
+            running.heard = self._clock()
+            done, running.pulls = (
+                running.pulls[: len(report.values)],
+                running.pulls[len(report.values) :],
+            )
+            if done:
+                self._record(running.job, done, report)
+                news += [(arm, pull, v) for (arm, pull), v in zip(done, report.values, strict=True)]
+            if report.finished:
+                self._finish(running, report.failure)
+        self._commit()
+        for arm, pull, value in news:
+            self.ledger.put(arm, pull, value)
+        if self.binary and any(value not in (0.0, 1.0) for _, _, value in news):
+            raise NotBinary("values other than 0 and 1 were seen")
+
+    def _record(self, job: Job, done: list[tuple[int, int]], report: Report) -> None:
+        self._count_time(job.cores, done, report.seconds)
+        self._write(
+            {
+                "kind": "results",
+                "at": round(self.elapsed(), 6),
+                "cores": job.cores,
+                "pulls": _runs_of(done),
+                "values": report.values,
+                "seconds": [round(seconds, 9) for seconds in report.seconds],
+            }
+        )
+
+    def _count_time(
+        self, cores: int, done: Sequence[tuple[int, int]], seconds: Sequence[float]
+    ) -> None:
+        times = np.asarray(seconds)
+        self.timings.add(np.array([arm for arm, _ in done]), cores, times)
+        for (arm, _), one in zip(done, seconds, strict=True):
+            self.arm_seconds[arm] += one
+        total = float(times.sum())
+        self.core_seconds += cores * total
+        count, before = self._seconds_by_cores.get(cores, (0, 0.0))
+        self._seconds_by_cores[cores] = (count + len(done), before + total)
+
+    def _finish(self, running: _Running, failure: Failure | None) -> None:
+        """A job is over: its cores are free, and what it did not do is to be done again."""
+        job = running.job
+        del self._running[job.number]
+        self.free += job.cores
+        if not running.pulls:
+            return
+        spent = self._clock() - running.began
+        if running.timed_out:
+            failure = Failure(
+                "timeout", f"took longer than {self.rules.timeout:g} s and was killed"
+            )
+        if running.cancelled or failure is None:
+            self.core_seconds += job.cores * spent
+            self._again.extend(running.pulls)
+            return
+        first, *others = running.pulls
+        known_culprit = failure.kind not in ("died", "timeout") or not others
+        if known_culprit:
+            self._fail(first, failure)
+        else:
+            self._again.append(first)  # any of them may have done it: they are tried one by one
+        self._again.extend(others)
+
+    def _fail(self, pull: tuple[int, int], failure: Failure) -> None:
+        attempt = self._attempts.get(pull, 0) + 1
+        self._attempts[pull] = attempt
+        arm, number = pull
+        self.failures.append((arm, number, failure))
+        self._write(
+            {
+                "kind": "failure",
+                "at": round(self.elapsed(), 6),
+                "arm": arm,
+                "pull": number,
+                "attempt": attempt,
+                "what": failure.kind,
+                "message": failure.message,
+                "detail": failure.detail,
+            }
+        )
+        if attempt <= self.rules.retries:
+            self._again.append(pull)
+        elif arm not in self.failed:
+            self.failed[arm] = failure
+            self._newly_failed.append(arm)
+            self._write({"kind": "out", "arm": arm, "at": round(self.elapsed(), 6)})
+
+    def _check_timeouts(self) -> None:
+        now = self._clock()
+        for running in self._running.values():
+            late = now - running.heard >= self.rules.timeout
+            if late and not running.timed_out and not running.cancelled:
+                running.timed_out = True
+                self.crew.kill(running.job.number)
+
+    def _cancel(self, running: _Running) -> None:
+        """Its pulls are no longer wanted: end it, unless it is about to end anyway."""
+        left = running.expected - (self._clock() - running.began)
+        if left > _WORTH_KILLING_SECONDS and not running.timed_out and not running.cancelled:
+            running.cancelled = True
+            self.crew.kill(running.job.number)
+
+    def _tick(self) -> None:
+        if self.on_tick is not None and self._clock() - self._ticked >= _TICK_SECONDS:
+            self._ticked = self._clock()
+            self.on_tick()
+
+    # Ending, and taking up again.
+
+    def finish(self) -> None:
+        """Record what came late, then end everything."""
+        try:
+            with contextlib.suppress(NotBinary):  # too late to matter
+                self._take_in(self.crew.wait(0))
+        finally:
+            self.crew.close()
+
+    def restore(self, record: Record) -> None:
+        """Take in a record of an earlier session."""
+        kind = record["kind"]
+        if kind == "results":
+            done = [(arm, k) for arm, first, n in record["pulls"] for k in range(first, first + n)]
+            self._count_time(record["cores"], done, record["seconds"])
+            for (arm, pull), value in zip(done, record["values"], strict=True):
+                self.ledger.put(arm, pull, value)
+        elif kind == "failure":
+            failure = Failure(record["what"], record["message"], record["detail"])
+            self._attempts[record["arm"], record["pull"]] = record["attempt"]
+            self.failures.append((record["arm"], record["pull"], failure))
+        elif kind == "out":
+            failures = [failure for arm, _, failure in self.failures if arm == record["arm"]]
+            self.failed[record["arm"]] = failures[-1]
+
+    def restored(self) -> None:
+        """All records are in: give out what is missing between those that are there."""
+        for arm in range(len(self._next)):
+            self._next[arm], gaps = self.ledger.gaps(arm)
+            self._again.extend((arm, pull) for pull in gaps)
+
+    # The pool.
+
+    def refit(self) -> None:
+        """Learn τ from all pulls so far, if there are enough new ones."""
+        if self.pool is not None and self.timings.pulls < _REFIT_GROWTH * self._fitted_pulls:
+            return
+        self._fitted_pulls = self.timings.pulls
+        self.runtime: Runtime = self.timings.fit()
+        self.use(make_pool(self.runtime, self.rules))
+
+    def use(self, pool: CorePool) -> None:
+        """Give out cores by this pool from now on."""
+        if pool is not self.pool:
+            self.pool = pool
+            self._allocator = Allocator(pool)
+
+    def _write(self, record: dict[str, Any]) -> None:
+        if self.journal is not None:
+            self.journal.add(record)
+
+    def _commit(self) -> None:
+        if self.journal is not None:
+            self.journal.commit()
+
+
+def make_pool(runtime: Callable[[int], float], rules: Rules) -> CorePool:
+    """The pool on which a pull has at least and at most so many cores."""
+    least, most = rules.least_cores, rules.most_cores
+    return CorePool(
+        rules.cores, lambda cores: math.inf if cores < least else runtime(min(cores, most))
+    )
+
+
+def pool_json(pool: CorePool) -> list[float | None]:
+    """τ as plain numbers; None where a pull may not have so few cores."""
+    return [
+        seconds if math.isfinite(seconds) else None for seconds in pool.runtime_seconds.tolist()
+    ]
+
+
+def pool_from_json(seconds: Sequence[float | None]) -> CorePool:
+    """Undo `pool_json`."""
+    table = [math.inf if one is None else one for one in seconds]
+    return CorePool(len(table), lambda cores: table[cores - 1])
+
+
+def _runs_of(pulls: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Pulls as runs of consecutive ones: arm, first, how many."""
+    runs: list[tuple[int, int, int]] = []
+    for arm, pull in pulls:
+        if runs and runs[-1][0] == arm and runs[-1][1] + runs[-1][2] == pull:
+            runs[-1] = (arm, runs[-1][1], runs[-1][2] + 1)
+        else:
+            runs.append((arm, pull, 1))
+    return runs

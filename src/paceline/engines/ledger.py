@@ -1,0 +1,136 @@
+"""The values of all pulls so far, and in which order a policy hears of them.
+
+Of each arm it hears the first pulls first, and all arms of a round level: where the next look is
+depends on the round alone. So the same values lead to the same race, whichever pull was quick, and
+quick pulls, which may well be the bad ones, get no weight of their own.
+"""
+
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+
+from paceline.core.arrays import Floats, Ints
+from paceline.core.rounds import NO_RESULTS, Results, Round
+
+_LOOK_SHARE = 0.05  # between two looks in a round the pulls of an arm grow by so much
+
+
+class Ledger:
+    """Values by arm and by the number of the pull; `sign` is −1 where low values are good.
+
+    >>> ledger = Ledger(arms=2)
+    >>> ledger.expect(Round(np.array([0, 1]), np.array([1, 1])))
+    >>> ledger.put(1, 0, 0.5)
+    >>> ledger.next_level() is None                    # the other arm's is missing
+    True
+    >>> ledger.put(0, 0, 0.25)
+    >>> ledger.next_level().sums                       # less the first value of the first arm
+    array([0.  , 0.25])
+    """
+
+    def __init__(self, arms: int, sign: float = 1.0) -> None:
+        self.sign = sign
+        self.centred = True
+        self._values = [array("d") for _ in range(arms)]  # of pulls 0, 1, … without a gap
+        self._ahead: list[dict[int, float]] = [{} for _ in range(arms)]  # of pulls beyond a gap
+        self.begin(np.arange(arms))
+
+    def begin(self, racing: Ints) -> None:
+        """A policy starts that heard of nothing; the arms `racing` it calls 0, 1, …"""
+        self._racing: list[int] = racing.tolist()
+        self._told: Ints = np.zeros(racing.size, dtype=np.int64)
+        self._round = Round(racing[:0], racing[:0])
+        self._due: Ints = racing[:0]
+        self._lacking = 0  # a place in the round where values were missing when last seen
+        self._reference: float | None = None
+
+    # Values come in.
+
+    def put(self, arm: int, pull: int, value: float) -> None:
+        """Note a value; a second one of the same pull is ignored."""
+        values = self._values[arm]
+        if pull == len(values):
+            values.append(value)
+            ahead = self._ahead[arm]
+            while ahead and len(values) in ahead:
+                values.append(ahead.pop(len(values)))
+        elif pull > len(values):
+            self._ahead[arm].setdefault(pull, value)
+
+    def values(self, arm: int, *, in_order: bool = True) -> Floats:
+        """The values of an arm, as they are, up to the first pull without one; or all."""
+        beyond = [] if in_order else list(self._ahead[arm].values())
+        return np.array([*self._values[arm], *beyond]) if beyond else np.array(self._values[arm])
+
+    def gaps(self, arm: int) -> tuple[int, list[int]]:
+        """One more than the last pull with a value, and those before it without one."""
+        first, ahead = len(self._values[arm]), self._ahead[arm]
+        end = max(ahead, default=first - 1) + 1
+        return end, [pull for pull in range(first, end) if pull not in ahead]
+
+    # Results go out.
+
+    def wanted_until(self, wanted: Round) -> list[tuple[int, int]]:
+        """Every arm of a round, and the number of the pull up to which it is asked for."""
+        until = self._told[wanted.arms] + wanted.pulls
+        return [(self._racing[a], end) for a, end in zip(wanted.arms, until.tolist(), strict=True)]
+
+    def expect(self, wanted: Round) -> None:
+        """The pulls that the policy still waits for."""
+        self._round = wanted
+        told = self._told[wanted.arms]
+        step = max(1, int(_LOOK_SHARE * int(told.min()))) if told.size else 1
+        self._due = np.minimum(wanted.pulls, step)
+        self._lacking = 0
+
+    def next_level(self) -> Results | None:
+        """The results up to the next look, if all arms of the round have them."""
+        arms, count = self._round.arms, self._round.arms.size
+        for place in range(self._lacking, count):
+            arm = arms[place]
+            if len(self._values[self._racing[arm]]) < self._told[arm] + self._due[place]:
+                self._lacking = place  # those before it have theirs, and will keep them
+                return None
+        return self._tell(arms, self._due) if count else None
+
+    def leftovers(self, *, in_order: bool) -> Results:
+        """All that is back of the round, level or not; in order only, or also beyond gaps."""
+        arms = self._round.arms
+        back = [
+            len(self._values[self._racing[arm]]) - told
+            for arm, told in zip(arms, self._told[arms].tolist(), strict=True)
+        ]
+        if not in_order:
+            back = [
+                count + len(self._ahead[self._racing[arm]])
+                for count, arm in zip(back, arms, strict=True)
+            ]
+        pulls = np.clip(np.asarray(back, dtype=np.int64), 0, self._round.pulls)
+        some = pulls > 0
+        return self._tell(arms[some], pulls[some]) if some.any() else NO_RESULTS
+
+    def _tell(self, arms: Ints, pulls: Ints) -> Results:
+        sums, squares = np.zeros(arms.size), np.zeros(arms.size)
+        if self._reference is None:
+            first_arm = self._racing[int(arms[0])]
+            self._reference = (
+                self._values[first_arm][0] if self.centred and self._values[first_arm] else 0.0
+            )
+        reference = self._reference
+        places = zip(arms.tolist(), self._told[arms].tolist(), pulls.tolist(), strict=True)
+        for i, (place, first, count) in enumerate(places):
+            arm = self._racing[place]
+            found: Sequence[float] = self._values[arm][first : first + count]
+            if len(found) < count:
+                found = [*found, *self._ahead[arm].values()][:count]
+            rewards = self.sign * (np.array(found) - reference)
+            sums[i] = rewards.sum()
+            squares[i] = rewards @ rewards
+        self._told[arms] += pulls
+        return Results(arms, pulls, sums, squares)
+
+    @property
+    def reference(self) -> float:
+        """What is subtracted from all values: squares of large numbers would drown the spread."""
+        return self._reference or 0.0

@@ -1,0 +1,107 @@
+"""The cores that this process may use, which are often fewer than the machine has."""
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+
+@dataclass(frozen=True)
+class AvailableCores:
+    """How many cores there are to use, why so many, and the CPUs they may be taken from.
+
+    A quota may allow fewer cores than `cpu_ids` has: it limits time, not places.
+
+    >>> print(AvailableCores(2, "the cgroup CPU quota of 2.5", cpu_ids=(0, 1, 2, 3)))
+    2 cores (the cgroup CPU quota of 2.5)
+    """
+
+    cores: int
+    source: str
+    cpu_ids: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.cores} core{'s' * (self.cores != 1)} ({self.source})"
+
+
+def available_cores(
+    environment: Mapping[str, str] | None = None,
+    root: Path = Path("/"),
+    affinity: Iterable[int] | None = None,
+) -> AvailableCores:
+    """The least of what Slurm granted, the affinity mask holds and the cgroups' quotas allow.
+
+    The arguments stand in for `os.environ`, the file system and the mask of this process.
+
+    >>> slurm = {"SLURM_CPUS_PER_TASK": "4", "SLURM_CPUS_ON_NODE": "64"}
+    >>> here = available_cores(slurm, root=Path("/nowhere"), affinity=range(8))
+    >>> here.cores, here.source, here.cpu_ids
+    (4, 'SLURM_CPUS_PER_TASK=4', (0, 1, 2, 3, 4, 5, 6, 7))
+    """
+    # os.cpu_count() counts the machine's cores: in a container or a batch job far too many.
+    cpu_ids = tuple(sorted(os.sched_getaffinity(0) if affinity is None else affinity))
+    limits = [(len(cpu_ids), f"the affinity mask, which holds {len(cpu_ids)}")]
+    limits += _slurm_limit(os.environ if environment is None else environment)
+    limits += _quota_limit(root)
+    cores, source = min(limits, key=lambda limit: limit[0])
+    return AvailableCores(cores, source, cpu_ids)
+
+
+def _slurm_limit(environment: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    # The first is set only where the job asked for it, and is then the narrower one.
+    for name in ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE"):
+        text = environment.get(name, "").strip()
+        if text.isascii() and text.isdigit() and int(text) > 0:
+            yield int(text), f"{name}={text}"
+            return
+
+
+def _quota_limit(root: Path) -> Iterator[tuple[int, str]]:
+    quotas = list(_quotas(root))
+    if quotas:
+        # 2.5 CPUs keep two workers busy; a third would be stopped for half of every period.
+        quota, file = min(quotas)
+        yield max(1, math.floor(quota)), f"the cgroup CPU quota of {quota:.4g} in {file}"
+
+
+def _quotas(root: Path) -> Iterator[tuple[float, Path]]:
+    """Every CPU quota that binds this process, in CPUs, and the file it stands in."""
+    mounts = root / "sys/fs/cgroup"
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, group = rest.partition(":")
+        if number == "0" and not controllers:
+            # Version 2; beside version 1 ("hybrid") it is mounted one level down.
+            for folder in _upwards(group, mounts, mounts / "unified"):
+                yield from _quota(folder / "cpu.max", _read(folder / "cpu.max"))
+        elif "cpu" in controllers.split(","):
+            # The folder bears the names of its controllers; "cpu" alone may be a link to it.
+            for folder in _upwards(group, mounts / controllers, mounts / "cpu"):
+                file = folder / "cpu.cfs_quota_us"
+                yield from _quota(file, f"{_read(file)} {_read(folder / 'cpu.cfs_period_us')}")
+
+
+def _upwards(group: str, *mounts: Path) -> list[Path]:
+    """The folders of a control group and of all above it: the quotas of each bind.
+
+    A container may see the host's name of its group, whose folder does not exist here, or a
+    name that climbs out of its namespace ("/../x"): what is mounted at the top is its own then.
+    """
+    inside = PurePosixPath() if ".." in group.split("/") else PurePosixPath(group.lstrip("/"))
+    return [mount / above for mount in mounts for above in (inside, *inside.parents)]
+
+
+def _quota(file: Path, quota_and_period: str) -> Iterator[tuple[float, Path]]:
+    match quota_and_period.split():
+        case [quota, period] if quota.isdecimal() and period.isdecimal():  # not "max", not -1
+            if int(quota) > 0 and int(period) > 0:
+                yield int(quota) / int(period), file
+
+
+def _read(file: Path) -> str:
+    """The text of a file; nothing if it cannot be read, for then it sets no limit."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,121 @@
+"""Real races: `paceline.race`, and what goes with it."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from paceline.commands import Command
+from paceline.core.scaling import Scaling
+from paceline.errors import InvalidInput, unknown_name
+from paceline.policies.base import Policy
+from paceline.real.prepared import Prepared
+from paceline.real.profiling import Profile, profile
+from paceline.real.replay import JournalView, read_journal, resume
+from paceline.real.settings import settle
+from paceline.result import Result, Standing
+
+__all__ = [
+    "JournalView",
+    "Prepared",
+    "Profile",
+    "prepare",
+    "profile",
+    "race",
+    "read_journal",
+    "resume",
+]
+
+_LATER_ENGINES = ("ray", "dask", "slurm")
+
+
+def race(
+    evaluate: Callable[..., Any] | Command,
+    arms: Sequence[Any],
+    *,
+    confidence: float | None = None,
+    deadline: Any = None,
+    direction: str = "maximize",
+    top: int = 1,
+    tolerance: float = 0.0,
+    noise: str = "auto",
+    bounds: Sequence[float] | None = None,
+    sigma: float | None = None,
+    paired: bool = False,
+    cores: int | None = None,
+    cores_per_pull: int | tuple[int, int] | None = None,
+    engine: str = "local",
+    scaling: Scaling | None = None,
+    policy: str | Policy | None = None,
+    journal: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    retries: int = 2,
+    timeout: Any = None,
+    on_failure: str = "drop-arm",
+    max_pulls: float | None = None,
+    callbacks: Sequence[Callable[[Standing], Any]] = (),
+    progress: Any = None,
+) -> Result:
+    """Find the best of `arms` by evaluating them, again and again, on this machine's cores.
+
+    `evaluate(arm)` returns a number; higher is better unless `direction="minimize"`. If it takes
+    `seed` or `cores` it is given them. Each pull runs in a worker process, on cores of its own.
+
+    >>> import random
+    >>> def evaluate(arm, *, seed):
+    ...     return arm + random.Random(seed).gauss(0, 0.1)
+    >>> result = race(evaluate, [0.0, 1.0, 2.0], confidence=0.95)
+    >>> result.best, result.confidence
+    (2.0, 0.95)
+
+    **When it stops.** At `confidence` (0.95 if neither is given), when the best arm is known with
+    that probability; at `deadline` (seconds, "10m", a timedelta or a datetime), with the best
+    answer by then; with both, at whichever comes first. `tolerance` is how much worse than the
+    best is good enough; `max_pulls` a cap. `top` asks for the best few.
+
+    **Noise.** `"bernoulli"` (0 or 1), `"bounded"` with `bounds=(lowest, highest)`, `"normal"`,
+    `"subgaussian"` with `sigma`; `"auto"` sees whether the first values are all 0 or 1, and takes
+    them as normal with unknown variances otherwise. `paired` gives the k-th pulls of all arms
+    the same seed.
+
+    **Cores.** `cores` is the pool: by default every core this process may use. `cores_per_pull` is
+    None (adapt), a number, or (least, most). `scaling` says how pulls scale; by default the first
+    pulls run on different numbers of cores, and it is learned from them.
+
+    **Trouble.** A pull that raises, dies, takes longer than `timeout` or gives no finite number is
+    tried `retries` more times with the same seed; then its arm is out (`on_failure="drop-arm"`) or
+    the race stops (`"stop"`). With a `journal` (a path) everything is recorded, and a race that was
+    interrupted or killed goes on from there when it is called again.
+
+    `callbacks` are called with a `Standing` after every round. `progress` shows the standings:
+    None means if standard error is a terminal.
+    """
+    given = dict(locals())
+    return prepare(given.pop("evaluate"), given.pop("arms"), **given).run()
+
+
+def prepare(
+    evaluate: Callable[..., Any] | Command, arms: Sequence[Any], **options: Any
+) -> Prepared:
+    """Check everything that can be checked, and run nothing: takes what `race` takes.
+
+    >>> prepare(abs, [1, 2], deadline="10s", cores=2).describe()[0]
+    ('arms', '2: 1, 2')
+    """
+    rest = dict(_DEFAULTS)
+    for name, value in options.items():
+        if name not in _DEFAULTS:
+            raise unknown_name("argument", name, _DEFAULTS)
+        rest[name] = value
+    _check_engine(rest.pop("engine"))
+    outside = {name: rest.pop(name) for name in ("journal", "callbacks", "progress")}
+    return Prepared(settle(evaluate, arms, **rest), **outside)
+
+
+def _check_engine(engine: Any) -> None:
+    if engine in _LATER_ENGINES:
+        raise InvalidInput(f"engine={engine!r} is not there yet: use 'local'")
+    if engine != "local":
+        raise unknown_name("engine", engine, ("local",))
+
+
+_DEFAULTS: dict[str, Any] = dict(race.__kwdefaults__ or {})

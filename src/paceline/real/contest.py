@@ -1,0 +1,241 @@
+"""One race from its first pull to its end: probing, planning, racing, going on after failures."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from paceline.core.arrays import Ints
+from paceline.core.rounds import Round, Verdict
+from paceline.core.scaling import PowerLaw
+from paceline.durations import say_seconds
+from paceline.engines.crew import Failure
+from paceline.engines.dispatch import ArmsFailed, Dispatcher, NotBinary, Rules
+from paceline.errors import RaceFailed
+from paceline.journal import Journal
+from paceline.loop import run
+from paceline.policies.base import Pacer, Task
+from paceline.real.record import Past, Plan
+from paceline.real.settings import Noise, Settings
+from paceline.real.summary import standing_of
+from paceline.result import Standing
+
+_PROBES_PER_LEVEL = 2
+
+
+class OpeningPacer(Pacer):
+    """The first pulls of a race whose λ or noise is not known yet: so many of each arm."""
+
+    def __init__(self, task: Task, pulls: int) -> None:
+        self.pulls = pulls
+        super().__init__(task)
+
+    def opening(self) -> Round:
+        """The same pulls of every arm."""
+        return Round(self.alive, np.full(self.alive.size, self.pulls, dtype=np.int64))
+
+    def decide(self) -> Verdict:
+        """It is over; the real policy takes its place."""
+        return self.stop("")
+
+
+class Contest:
+    """A race under way. `watch`, if given, sees how it stands, now and then."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        dispatcher: Dispatcher,
+        journal: Journal | None,
+        past: Past,
+        *,
+        watch: Callable[[Standing], None] | None = None,
+        callbacks: tuple[Callable[[Standing], Any], ...] = (),
+    ) -> None:
+        self.settings = settings
+        self.dispatcher = dispatcher
+        self.journal = journal
+        self.plan = past.plan
+        self.pacer: Pacer | None = None
+        self.racing: Ints = np.arange(len(settings.arms))
+        self.noise = settings.noise if past.plan is None else past.plan.noise
+        self._watch = watch
+        self._callbacks = callbacks
+        self._not_binary = past.plan is not None and past.plan.noise.kind == "normal"
+        deadline = settings.deadline
+        self.deadline = math.inf if deadline is None else deadline.seconds
+        dispatcher.in_order = settings.confidence is not None
+        dispatcher.set_elapsed(self._elapsed_before(past))
+        if watch is not None:
+            dispatcher.on_tick = lambda: watch(self.standing())
+        if watch is not None or callbacks:
+            dispatcher.on_round = self._round_ended
+
+    def _elapsed_before(self, past: Past) -> float:
+        """What is used up of the deadline: a moment in time comes whether the race runs or not."""
+        deadline = self.settings.deadline
+        if deadline is None or deadline.moment is None or self.journal is None:
+            return past.elapsed
+        if not self.journal.records:
+            return 0.0
+        started = datetime.fromisoformat(self.journal.records[0]["started"])
+        return max(past.elapsed, (datetime.now(UTC) - started).total_seconds())
+
+    def run(self) -> Verdict:
+        """Race to the verdict, whatever fails on the way."""
+        while True:
+            try:
+                self.racing = self._survivors()
+                if self.racing.size <= self.settings.top:
+                    why = "all others failed"
+                    return Verdict(self.racing, decided=True, confidence=None, reason=why)
+                verdict = None
+                if self.plan is None:
+                    verdict = self._open()
+                if verdict is None:
+                    verdict = self._race()
+                return replace(verdict, arms=self.racing[verdict.arms])
+            except ArmsFailed as failed:
+                self._check_failures(failed.arms)
+                self.plan = None
+            except NotBinary:
+                self._not_binary, self.plan = True, None
+
+    def standing(self) -> Standing:
+        """How the race stands now."""
+        return standing_of(self)
+
+    def _survivors(self) -> Ints:
+        arms = range(len(self.settings.arms))
+        return np.array([arm for arm in arms if arm not in self.dispatcher.failed], dtype=np.int64)
+
+    def _round_ended(self) -> None:
+        standing = self.standing()
+        if self._watch is not None:
+            self._watch(standing)
+        for callback in self._callbacks:
+            callback(standing)
+
+    # The first pulls.
+
+    def _open(self) -> Verdict | None:
+        """Pull every arm, on different numbers of cores, to see how long it takes and how noisy.
+
+        The pulls count: they answer the first round of the policy. A verdict only if the
+        deadline comes before the end.
+        """
+        dispatcher, settings = self.dispatcher, self.settings
+        wants_noise = self.noise.kind == "auto" and settings.confidence is not None
+        if dispatcher.pool is None or wants_noise:
+            probes = []
+            if dispatcher.pool is None:
+                probes = core_levels(settings.rules) * _PROBES_PER_LEVEL
+            each = -(-max(len(probes), 1) // self.racing.size)
+            task = settings.task(
+                self.racing.size, PowerLaw(1.0, 1e-12), Noise("bernoulli"), self._deadline_or_none()
+            )
+            pacer = OpeningPacer(task, each)
+            self.pacer = pacer
+            dispatcher.binary = False
+            dispatcher.begin(self.racing)
+            dispatcher.probe(probes)
+            ending = run(pacer, dispatcher, deadline=self.deadline, max_pulls=settings.max_pulls)
+            if pacer.rounds == 0:
+                return self._explain(ending.verdict)
+        self.noise = self._assume()
+        self.plan = self._make_plan()
+        if self.journal is not None:
+            self.journal.add(self.plan.to_json())
+            self.journal.commit()
+        return None
+
+    def _assume(self) -> Noise:
+        """What is assumed about the values, by those of the first pulls."""
+        given = self.settings.noise
+        if given.kind != "auto":
+            return given
+        values = [self.dispatcher.ledger.values(arm) for arm in self.racing.tolist()]
+        binary = all(bool(np.isin(one, (0.0, 1.0)).all()) for one in values)
+        return Noise("bernoulli" if binary and not self._not_binary else "normal")
+
+    def _make_plan(self) -> Plan:
+        """Start the policy's clock so that the pulls it is given cost what λ says.
+
+        Probing takes longer than that, and so does what failed arms had: that time is gone.
+        """
+        pool = self.dispatcher.pool
+        assert pool is not None
+        ledger = self.dispatcher.ledger
+        given = sum(ledger.values(arm).size for arm in self.racing.tolist())
+        shift = self.dispatcher.elapsed() - pool.seconds(float(given))
+        deadline = None if math.isinf(self.deadline) else self.deadline - shift
+        if deadline is not None:
+            # What is left may be less than a policy can plan for: it then answers at once.
+            deadline = max(deadline, pool.seconds(float(self.racing.size)))
+        return Plan(self.racing, pool, self.noise, deadline, shift)
+
+    # The race itself.
+
+    def _race(self) -> Verdict:
+        plan, settings, dispatcher = self.plan, self.settings, self.dispatcher
+        assert plan is not None
+        self.noise = plan.noise
+        task = settings.task(plan.racing.size, plan.pool, plan.noise, plan.deadline)
+        self.pacer = settings.policy.start(task)
+        if plan.pool.cores == settings.rules.cores:
+            dispatcher.use(plan.pool)
+        elif dispatcher.learning:
+            dispatcher.refit()
+        dispatcher.binary = plan.noise.kind == "bernoulli" and settings.noise.kind == "auto"
+        dispatcher.ledger.centred = plan.noise.kind != "bernoulli"
+        dispatcher.begin(plan.racing, rounds=plan.rounds, shift=plan.shift)
+        ending = run(
+            self.pacer,
+            dispatcher,
+            deadline=self.deadline - plan.shift,
+            max_pulls=settings.max_pulls,
+        )
+        return self._explain(ending.verdict)
+
+    def _explain(self, verdict: Verdict) -> Verdict:
+        """A deadline in the race's own time, not in the policy's."""
+        if verdict.reason and self.dispatcher.elapsed() >= self.deadline:
+            return replace(verdict, reason=f"the deadline of {say_seconds(self.deadline)} came")
+        return verdict
+
+    def _deadline_or_none(self) -> float | None:
+        return None if math.isinf(self.deadline) else self.deadline
+
+    def _check_failures(self, arms: list[int]) -> None:
+        """Stop if the user said so, or if no arm is left."""
+        dispatcher, settings = self.dispatcher, self.settings
+        if settings.on_failure == "drop-arm" and len(dispatcher.failed) < len(settings.arms):
+            return
+        if settings.on_failure == "drop-arm":
+            arm, pull, failure = dispatcher.failures[0]
+            head = f"all {len(settings.arms)} arms failed; the first"
+        else:
+            arm, pull, failure = [one for one in dispatcher.failures if one[0] == arms[0]][-1]
+            head = "the race was stopped, as on_failure='stop' says, because one arm failed"
+        raise RaceFailed(f"{head}: {describe_failure(settings.labels[arm], pull, failure)}")
+
+
+def core_levels(rules: Rules) -> list[int]:
+    """The core counts to try: halved from the most to the least, so that they pack well.
+
+    >>> core_levels(Rules(cores=12, least_cores=1, most_cores=12))
+    [12, 6, 3, 1]
+    """
+    levels = [rules.most_cores]
+    while levels[-1] > rules.least_cores:
+        levels.append(max(rules.least_cores, levels[-1] // 2))
+    return levels
+
+
+def describe_failure(label: str, pull: int, failure: Failure) -> str:
+    """What happened, with the traceback or what was printed below."""
+    detail = failure.detail.strip()
+    return f"pull {pull} of {label} {failure.message}" + (f"\n{detail}" if detail else "")

@@ -1,0 +1,184 @@
+"""A race that was found fit to run: what it will do, and the doing."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from paceline.commands import Command
+from paceline.core.rounds import Verdict
+from paceline.core.seeds import pull_seeds
+from paceline.durations import say_seconds
+from paceline.engines.dispatch import Dispatcher
+from paceline.engines.local import LocalCrew
+from paceline.engines.work import CommandWork, FunctionWork, Work
+from paceline.errors import Interrupted, InvalidInput
+from paceline.journal import Journal
+from paceline.real.contest import Contest
+from paceline.real.record import Past, check_same, header_of, take_up
+from paceline.real.settings import Settings, takes
+from paceline.real.summary import result_of
+from paceline.result import Result, Standing
+
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A race, checked; `run` runs it, `describe` says what it will do."""
+
+    settings: Settings
+    journal: str | os.PathLike[str] | None = None
+    callbacks: Sequence[Callable[[Standing], Any]] = ()
+    progress: Any = None
+
+    def __post_init__(self) -> None:
+        for callback in self.callbacks:
+            if not callable(callback):
+                raise InvalidInput(f"callbacks must be functions of a Standing: got {callback!r}")
+
+    def run(self) -> Result:
+        """Race; with a journal that exists, go on from there."""
+        if self.journal is None:
+            return self._run(None)
+        with Journal.open(Path(self.journal)) as journal:
+            header = header_of(self.settings)
+            if journal.records:
+                check_same(header, journal)
+            else:
+                journal.add(header)
+                journal.commit()
+            return self._run(journal)
+
+    def _run(self, journal: Journal | None) -> Result:
+        settings = self.settings
+        crew = LocalCrew(make_work(settings), processors_of(settings))
+        screen = _screen(self.progress)
+        dispatcher = Dispatcher(
+            crew,
+            settings.rules,
+            len(settings.arms),
+            journal=journal,
+            pool=settings.pool,
+            sign=-1.0 if settings.minimize else 1.0,
+        )
+        result: Result | None = None
+        try:
+            past = Past() if journal is None else take_up(journal.records, dispatcher)
+            contest = Contest(
+                settings,
+                dispatcher,
+                journal,
+                past,
+                watch=None if screen is None else screen.update,
+                callbacks=tuple(self.callbacks),
+            )
+            try:
+                verdict = contest.run()
+            except KeyboardInterrupt:
+                raise Interrupted(self._how_to_resume(dispatcher)) from None
+            finally:
+                dispatcher.finish()
+            result = result_of(contest, verdict, self.journal)
+            if journal is not None:
+                ending = _ending(result, verdict, dispatcher)
+                if journal.records[-1:] != [ending]:  # it may have ended before
+                    journal.add(ending)
+        finally:
+            crew.close()
+            if screen is not None:
+                screen.close(result)
+        return result
+
+    def _how_to_resume(self, dispatcher: Dispatcher) -> str:
+        after = f"interrupted after {say_seconds(dispatcher.elapsed())}"
+        pulls = dispatcher.timings.pulls
+        if self.journal is None:
+            return f"{after}; its {pulls} pulls are lost: with a journal it could be resumed"
+        if isinstance(self.settings.what, Command):
+            how = f"paceline resume {self.journal}"
+        else:
+            how = "call race again with the same arguments"
+        return f"{after}; {pulls} pulls are recorded in {self.journal}. To go on: {how}"
+
+    def describe(self) -> list[tuple[str, str]]:
+        """What the race will do, as labels and texts."""
+        settings = self.settings
+        rules, deadline = settings.rules, settings.deadline
+        names = ", ".join(settings.labels[:_MOST_NAMED])
+        more = ", …" if len(settings.labels) > _MOST_NAMED else ""
+        goal = []
+        if settings.confidence is not None:
+            goal.append(f"a confidence of {settings.confidence:g}")
+        if deadline is not None:
+            goal.append(f"the deadline of {say_seconds(deadline.seconds)}")
+        per_pull = str(rules.least_cores)
+        if rules.most_cores > rules.least_cores:
+            per_pull = f"{rules.least_cores} to {rules.most_cores}"
+        size = str(settings.machine)
+        if rules.cores != settings.machine.cores:
+            size = f"{rules.cores} cores, as asked for; this machine gives {size}"
+        scaling = "learned from the first pulls" if settings.pool is None else str(settings.pool)
+        good = "low" if settings.minimize else "high"
+        lines = [
+            ("arms", f"{len(settings.arms)}: {names}{more}"),
+            ("stops at", " or ".join(goal)),
+            ("policy", str(settings.policy)),
+            ("values", f"{good} is good; noise: {settings.noise.describe()}"),
+            ("pool", size),
+            ("cores per pull", per_pull),
+            ("scaling", scaling),
+        ]
+        if isinstance(settings.what, Command):
+            seed = pull_seeds(settings.seed, 0, 0, 1, paired=settings.paired)[0]
+            first = settings.what.fill(settings.arms[0], seed=seed, cores=rules.least_cores)
+            lines.append(("first command", " ".join(first.argv)))
+        if self.journal is not None:
+            known = "is there, and is gone on with" if Path(self.journal).exists() else "is new"
+            lines.append(("journal", f"{self.journal} {known}"))
+        return lines
+
+
+def make_work(settings: Settings) -> Work:
+    """What the pulls of a race are."""
+    seeds = partial(pull_seeds, settings.seed, paired=settings.paired)
+    if isinstance(settings.what, Command):
+        return CommandWork(settings.what, settings.arms, seeds)
+    assert not isinstance(settings.what, str)
+    return FunctionWork(
+        settings.what,
+        settings.arms,
+        seeds,
+        takes_seed=takes(settings.what, "seed"),
+        takes_cores=takes(settings.what, "cores"),
+    )
+
+
+def processors_of(settings: Settings) -> tuple[int, ...]:
+    """The processors to pin pulls to; none if the pool has more cores than there are."""
+    ids = settings.machine.cpu_ids
+    return ids[: settings.rules.cores] if settings.rules.cores <= len(ids) else ()
+
+
+def _ending(result: Result, verdict: Verdict, dispatcher: Dispatcher) -> dict[str, Any]:
+    return {
+        "kind": "ending",
+        "at": round(dispatcher.elapsed(), 6),
+        "verdict": result.verdict,
+        "decided": result.decided,
+        "confidence": result.confidence,
+        "arms": verdict.arms.tolist(),
+        "index": result.index,
+    }
+
+
+def _screen(progress: Any) -> Any:
+    if progress is False:
+        return None
+    if progress is None or progress is True:
+        from paceline.screen import make_screen  # rich is slow to import, and often not needed
+
+        return make_screen(progress)
+    return progress

@@ -1,0 +1,109 @@
+"""How long a pull takes on 1, 2, 4, … cores: `paceline.profile`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paceline.commands import Command
+from paceline.core.arrays import whole
+from paceline.core.fitting import Runtime
+from paceline.core.scaling import PowerLaw
+from paceline.engines.dispatch import ArmsFailed, Dispatcher
+from paceline.engines.local import LocalCrew
+from paceline.errors import RaceFailed
+from paceline.journal import Record
+from paceline.loop import run
+from paceline.policies.base import Task
+from paceline.real.contest import OpeningPacer, core_levels, describe_failure
+from paceline.real.prepared import make_work, processors_of
+from paceline.real.settings import settle
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The seconds of single pulls by their core counts, and the runtime fitted to them."""
+
+    runtime: Runtime
+    measured: dict[int, list[float]]
+    cores: int
+
+
+class _Notes:
+    """Takes the place of a journal, and keeps the seconds of every pull."""
+
+    def __init__(self) -> None:
+        self.measured: dict[int, list[float]] = {}
+
+    def add(self, record: Record) -> None:
+        if record["kind"] == "results":
+            self.measured.setdefault(record["cores"], []).extend(record["seconds"])
+
+    def commit(self) -> None:
+        pass
+
+
+def profile(
+    evaluate: Callable[..., Any] | Command,
+    arms: Sequence[Any],
+    *,
+    cores: int | None = None,
+    cores_per_pull: int | tuple[int, int] | None = None,
+    repeats: int = 3,
+    seed: int = 0,
+    timeout: Any = None,
+) -> Profile:
+    """Measure how pulls scale: each core count `repeats` times, of the arms in turn.
+
+    >>> import time
+    >>> def evaluate(arm, *, cores):
+    ...     time.sleep(0.02 / cores)
+    ...     return arm
+    >>> found = profile(evaluate, [1, 2], cores=4)
+    >>> sorted(found.measured), 0.015 < found.runtime(1) < 0.03
+    ([1, 2, 4], True)
+    """
+    whole(repeats, "repeats")
+    settings = settle(
+        evaluate,
+        arms,
+        cores=cores,
+        cores_per_pull=cores_per_pull,
+        seed=seed,
+        timeout=timeout,
+        **_WHATEVER,
+    )
+    probes = core_levels(settings.rules) * repeats
+    count = len(settings.arms)
+    notes = _Notes()
+    crew = LocalCrew(make_work(settings), processors_of(settings))
+    dispatcher = Dispatcher(crew, settings.rules, count, journal=notes)
+    try:
+        dispatcher.probe(probes)
+        task = Task(arms=count, scaling=PowerLaw(1.0), confidence=0.95)
+        run(OpeningPacer(task, -(-len(probes) // count)), dispatcher)
+    except ArmsFailed:
+        arm, pull, failure = dispatcher.failures[0]
+        raise RaceFailed(
+            f"no profile: {describe_failure(settings.labels[arm], pull, failure)}"
+        ) from None
+    finally:
+        dispatcher.finish()
+    return Profile(dispatcher.timings.fit(), notes.measured, settings.rules.cores)
+
+
+_WHATEVER: dict[str, Any] = {
+    "confidence": None,
+    "deadline": None,
+    "direction": "maximize",
+    "top": 1,
+    "tolerance": 0.0,
+    "noise": "auto",
+    "bounds": None,
+    "sigma": None,
+    "paired": False,
+    "scaling": None,
+    "policy": None,
+    "retries": 0,
+    "on_failure": "stop",
+    "max_pulls": None,
+}

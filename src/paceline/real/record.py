@@ -1,0 +1,234 @@
+"""The race in its journal: the header that says what it is, and how it is taken up again."""
+
+import math
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from paceline.commands import Command
+from paceline.core.arrays import Ints
+from paceline.core.pool import CorePool
+from paceline.core.rounds import Conditions
+from paceline.durations import Deadline
+from paceline.engines.dispatch import Dispatcher, Rules, pool_from_json, pool_json
+from paceline.engines.machine import AvailableCores
+from paceline.errors import InvalidInput
+from paceline.journal import FORMAT, Journal, Record
+from paceline.policies.base import Policy
+from paceline.policies.catalog import POLICIES
+from paceline.real.settings import Noise, Settings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a policy is started with: on which arms, by which λ and noise, until when."""
+
+    racing: Ints
+    pool: CorePool
+    noise: Noise
+    deadline: float | None  # on the policy's clock
+    shift: float  # what its clock is behind the race's
+    rounds: tuple[Conditions, ...] = ()  # what it was told, if it was started before
+
+    def to_json(self) -> Record:
+        """The record of its start."""
+        return {
+            "kind": "plan",
+            "arms": self.racing.tolist(),
+            "pool": pool_json(self.pool),
+            "noise": asdict(self.noise),
+            "deadline": self.deadline,
+            "shift": self.shift,
+        }
+
+    @classmethod
+    def from_json(cls, record: Record, rounds: Sequence[Record]) -> "Plan":
+        """The plan of a record, with the rounds that were recorded after it."""
+        noise = dict(record["noise"])
+        noise["bounds"] = tuple(noise["bounds"]) if noise["bounds"] else None
+        first = pool = pool_from_json(record["pool"])
+        told = []
+        for one in rounds:
+            # The same pool stays the same object: a policy sees whether λ is another.
+            if one["pool"] != pool_json(pool):
+                pool = pool_from_json(one["pool"])
+            told.append(Conditions(one["seconds"], pool))
+        return cls(
+            racing=np.array(record["arms"], dtype=np.int64),
+            pool=first,
+            noise=Noise(**noise),
+            deadline=record["deadline"],
+            shift=record["shift"],
+            rounds=tuple(told),
+        )
+
+
+@dataclass
+class Past:
+    """What earlier sessions of a race left behind."""
+
+    elapsed: float = 0.0
+    plan: Plan | None = None
+    sessions: int = 0
+
+
+def header_of(settings: Settings) -> Record:
+    """What a race is (which must not change) and how it was to be run (which may)."""
+    deadline = settings.deadline
+    moment = deadline.moment if deadline is not None else None
+    timeout = settings.rules.timeout
+    return {
+        "kind": "race",
+        "format": FORMAT,
+        "problem": {
+            "what": _name_of(settings.what),
+            "arms": _arms_of(settings),
+            "direction": "minimize" if settings.minimize else "maximize",
+            "confidence": settings.confidence,
+            "top": settings.top,
+            "tolerance": settings.tolerance,
+            "noise": settings.noise.kind,
+            "bounds": list(settings.noise.bounds) if settings.noise.bounds else None,
+            "sigma": settings.noise.sigma,
+            "paired": settings.paired,
+            "policy": _policy_json(settings.policy),
+            "seed": settings.seed,
+        },
+        "options": {
+            "deadline": deadline.seconds if deadline is not None else None,
+            "moment": moment.isoformat() if moment is not None else None,
+            "cores": settings.rules.cores,
+            "cores_per_pull": [settings.rules.least_cores, settings.rules.most_cores],
+            "pool": None if settings.pool is None else pool_json(settings.pool),
+            "retries": settings.rules.retries,
+            "timeout": timeout if math.isfinite(timeout) else None,
+            "on_failure": settings.on_failure,
+            "max_pulls": settings.max_pulls if math.isfinite(settings.max_pulls) else None,
+        },
+        "labels": list(settings.labels),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {"python": platform.python_version(), "numpy": np.__version__},
+    }
+
+
+def check_same(header: Record, journal: Journal) -> None:
+    """Refuse a journal that is of another race, and say in what it differs."""
+    found = journal.records[0]
+    if found.get("kind") != "race" or "problem" not in found:
+        raise InvalidInput(f"{journal.path} does not begin as a journal does: give another path")
+    if found["format"] != FORMAT:
+        raise InvalidInput(
+            f"{journal.path} has format {found['format']}, this paceline reads {FORMAT}: resume it "
+            "with the version that wrote it"
+        )
+    for name, value in header["problem"].items():
+        before = found["problem"].get(name)
+        if before != value:
+            raise InvalidInput(
+                f"{journal.path} is of another race: its {name} is {_short(before)}, here it is "
+                f"{_short(value)}. Give another journal, or the same arguments"
+            )
+
+
+def take_up(records: Sequence[Record], dispatcher: Dispatcher) -> Past:
+    """Give the dispatcher what was recorded, and say how far the race had come."""
+    past = Past()
+    rounds: list[Record] = []
+    plan: Record | None = None
+    for record in records[1:]:
+        kind = record["kind"]
+        past.elapsed = max(past.elapsed, record.get("at", 0.0))
+        if kind == "plan":
+            plan, rounds = record, []
+        elif kind == "round":
+            rounds.append(record)
+        elif kind == "session":
+            past.sessions += 1
+        elif kind == "out":
+            plan, rounds = None, []  # the race goes on without that arm
+            dispatcher.restore(record)
+        else:
+            dispatcher.restore(record)
+    dispatcher.restored()
+    if plan is not None:
+        past.plan = Plan.from_json(plan, rounds)
+    return past
+
+
+def policy_from_json(plain: Record) -> Policy:
+    """The policy that a header names."""
+    kind = POLICIES.get(plain["name"])
+    if kind is None:
+        raise InvalidInput(
+            f"the race was run with a policy of its own, {plain['name']!r}: resume it from Python"
+        )
+    return kind(**plain["options"])
+
+
+def settings_of(header: Record, machine: AvailableCores) -> Settings:
+    """The race that a header describes; of a Python function only the name is known."""
+    problem, options = header["problem"], header["options"]
+    least, most = options["cores_per_pull"]
+    moment = options["moment"]
+    deadline = None
+    if options["deadline"] is not None:
+        moment = None if moment is None else datetime.fromisoformat(moment)
+        deadline = Deadline(options["deadline"], moment)
+    what = problem["what"]
+    labels = tuple(header["labels"])
+    return Settings(
+        what=what if isinstance(what, str) else Command.from_json(what),
+        arms=labels if isinstance(what, str) else tuple(problem["arms"]),
+        labels=labels,
+        confidence=problem["confidence"],
+        deadline=deadline,
+        minimize=problem["direction"] == "minimize",
+        top=problem["top"],
+        tolerance=problem["tolerance"],
+        noise=Noise(
+            problem["noise"],
+            None if problem["bounds"] is None else tuple(problem["bounds"]),
+            problem["sigma"],
+        ),
+        paired=problem["paired"],
+        rules=Rules(
+            options["cores"],
+            least,
+            most,
+            options["retries"],
+            math.inf if options["timeout"] is None else options["timeout"],
+        ),
+        machine=machine,
+        pool=None if options["pool"] is None else pool_from_json(options["pool"]),
+        policy=policy_from_json(problem["policy"]),
+        seed=problem["seed"],
+        on_failure=options["on_failure"],
+        max_pulls=math.inf if options["max_pulls"] is None else options["max_pulls"],
+    )
+
+
+def _policy_json(policy: Policy) -> Record:
+    options = {one.name: getattr(policy, one.name) for one in fields(policy)}  # type: ignore[arg-type]
+    return {"name": policy.name, "options": options}
+
+
+def _name_of(what: Any) -> Any:
+    if isinstance(what, Command):
+        return what.to_json()
+    name = getattr(what, "__qualname__", None) or type(what).__qualname__
+    return f"function {name}"
+
+
+def _arms_of(settings: Settings) -> list[Any]:
+    if isinstance(settings.what, Command):
+        return [dict(arm) for arm in settings.arms]
+    return list(settings.labels)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"

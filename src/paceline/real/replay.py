@@ -1,0 +1,140 @@
+"""From a journal back to a race: how it stands, and going on with it."""
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from paceline.commands import Command
+from paceline.core.arrays import positive, whole
+from paceline.durations import deadline_of
+from paceline.engines.crew import Job, Report
+from paceline.engines.dispatch import Dispatcher, make_pool
+from paceline.engines.machine import available_cores
+from paceline.errors import InvalidInput, PacelineError
+from paceline.journal import Record, is_locked, read_records
+from paceline.real.contest import Contest
+from paceline.real.prepared import Prepared
+from paceline.real.record import settings_of, take_up
+from paceline.real.settings import Settings
+from paceline.result import ArmRecord, Result, Standing, Status
+
+
+@dataclass(frozen=True)
+class JournalView:
+    """What a journal says: the race, how it stands, and how it ended, if it has."""
+
+    header: Record
+    standing: Standing
+    verdict: str | None
+    running: bool  # whether a process is writing it
+
+
+class _NothingMore(PacelineError):
+    """The records are used up."""
+
+
+class _NoCrew:
+    """A crew for a replay: whatever is not in the journal will not be done."""
+
+    largest_job = 1
+
+    def start(self, job: Job) -> None:
+        raise _NothingMore
+
+    def kill(self, job: int) -> None:
+        raise NotImplementedError
+
+    def wait(self, seconds: float | None) -> list[Report]:
+        raise _NothingMore
+
+    def close(self) -> None:
+        pass
+
+
+def read_journal(path: str | os.PathLike[str]) -> JournalView:
+    """Say how the race of a journal stands: it is replayed up to its last record."""
+    where = Path(path)
+    records = read_records(where)
+    header = _header(records, where)
+    settings = settings_of(header, available_cores())
+    dispatcher = Dispatcher(
+        _NoCrew(),
+        settings.rules,
+        len(settings.arms),
+        pool=settings.pool,
+        sign=-1.0 if settings.minimize else 1.0,
+        clock=lambda: 0.0,  # time stands still where the records end
+    )
+    contest = Contest(settings, dispatcher, None, take_up(records, dispatcher))
+    with contextlib.suppress(_NothingMore):
+        contest.run()
+    standing = contest.standing()
+    ending = records[-1] if records[-1]["kind"] == "ending" else None
+    if ending is not None and ending["decided"]:
+        standing = replace(standing, arms=_decided(standing.arms, ending["arms"]))
+    verdict = None if ending is None else str(ending["verdict"])
+    return JournalView(header, standing, verdict, is_locked(where))
+
+
+def resume(
+    path: str | os.PathLike[str],
+    *,
+    deadline: Any = None,
+    max_pulls: float | None = None,
+    cores: int | None = None,
+    callbacks: Sequence[Callable[[Standing], Any]] = (),
+    progress: Any = None,
+) -> Result:
+    """Go on with a race of commands from its journal; a cap or the pool may be another."""
+    where = Path(path)
+    header = _header(read_records(where), where)
+    settings = settings_of(header, available_cores())
+    if not isinstance(settings.what, Command):
+        raise InvalidInput(
+            f"{where} is a race of the Python {settings.what}: run its script again, with "
+            f"journal={str(where)!r}"
+        )
+    settings.what.check(settings.arms, paired=settings.paired)
+    if deadline is not None:
+        new = deadline_of(deadline, datetime.now().astimezone())
+        settings = replace(settings, deadline=new)
+    if max_pulls is not None:
+        settings = replace(settings, max_pulls=positive(max_pulls, "max_pulls"))
+    if cores is not None and whole(cores, "cores") != settings.rules.cores:
+        settings = _on_other_pool(settings, cores)
+    return Prepared(settings, where, callbacks, progress).run()
+
+
+def _header(records: Sequence[Record], path: Path) -> Record:
+    if not records:
+        raise InvalidInput(f"{path} is empty: no race has begun there")
+    if records[0].get("kind") != "race":
+        raise InvalidInput(f"{path} does not begin as a journal does: give another path")
+    return records[0]
+
+
+def _decided(arms: Sequence[ArmRecord], best: Sequence[int]) -> tuple[ArmRecord, ...]:
+    def status(record: ArmRecord) -> Status:
+        if record.status == "failed":
+            return "failed"
+        return "best" if record.index in best else "out"
+
+    return tuple(replace(record, status=status(record)) for record in arms)
+
+
+def _on_other_pool(settings: Settings, cores: int) -> Settings:
+    """The same race on more or fewer cores."""
+    rules = settings.rules
+    most = cores if rules.most_cores == rules.cores else min(rules.most_cores, cores)
+    if rules.least_cores > cores:
+        raise InvalidInput(f"a pull wants {rules.least_cores} cores: give at least so many")
+    pool = settings.pool
+    rules = replace(rules, cores=cores, most_cores=most)
+    if pool is not None:
+        table = pool.runtime_seconds
+        pool = make_pool(lambda count: float(table[min(count, table.size) - 1]), rules)
+    return replace(settings, rules=rules, pool=pool)

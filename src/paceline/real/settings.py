@@ -1,0 +1,299 @@
+"""What a user asked of a race, checked: everything that can be refused is refused here."""
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from paceline.commands import Command
+from paceline.core.arrays import finite_floats, positive, whole
+from paceline.core.pool import CorePool
+from paceline.core.scaling import PowerLaw, Scaling
+from paceline.durations import Deadline, deadline_of, seconds_of
+from paceline.engines.dispatch import Rules, make_pool
+from paceline.engines.machine import AvailableCores, available_cores
+from paceline.errors import InvalidInput, unknown_name
+from paceline.policies.base import Policy, Task
+from paceline.policies.catalog import find_policy
+from paceline.policies.ssh import SSH
+
+NOISES = ("auto", "bernoulli", "bounded", "normal", "subgaussian")
+_LONGEST_LABEL = 60
+_SHORTEST_PULL = 1e-12  # seconds: while λ is unknown, no deadline is refused for being short
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What is assumed about the values: `kind` is one of NOISES, the others are its parameters."""
+
+    kind: str
+    bounds: tuple[float, float] | None = None
+    sigma: float | None = None
+
+    @property
+    def scale(self) -> float | None:
+        """The sub-Gaussian scale; None if it has to be learned."""
+        if self.kind == "bernoulli":
+            return 0.5
+        if self.kind == "bounded" and self.bounds is not None:
+            return (self.bounds[1] - self.bounds[0]) / 2
+        return self.sigma
+
+    def describe(self) -> str:
+        """What is assumed, for people.
+
+        >>> Noise("bounded", bounds=(0.0, 2.0)).describe()
+        'values between 0 and 2'
+        """
+        if self.kind == "bernoulli":
+            return "values 0 and 1"
+        if self.bounds is not None:
+            return f"values between {self.bounds[0]:g} and {self.bounds[1]:g}"
+        if self.kind == "auto":
+            return "seen from the first values"
+        if self.sigma is not None:
+            kind = "normal" if self.kind == "normal" else "sub-Gaussian"
+            return f"{kind} values with scale {self.sigma:g}"
+        return "normal values with unknown variances"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A race, ready to be run."""
+
+    what: Callable[..., Any] | Command | str  # a function of which only the name is known
+    arms: tuple[Any, ...]
+    labels: tuple[str, ...]
+    confidence: float | None
+    deadline: Deadline | None
+    minimize: bool
+    top: int
+    tolerance: float
+    noise: Noise
+    paired: bool
+    rules: Rules
+    machine: AvailableCores
+    pool: CorePool | None  # None: τ is learned
+    policy: Policy
+    seed: int
+    on_failure: str
+    max_pulls: float
+
+    def task(self, arms: int, pool: Scaling, noise: Noise, deadline: float | None) -> Task:
+        """What the policy is told at its start."""
+        return Task(
+            arms=arms,
+            scaling=pool,
+            confidence=self.confidence,
+            deadline=deadline,
+            top=self.top,
+            tolerance=self.tolerance,
+            sigma=noise.scale,
+            seed=self.seed,
+        )
+
+
+def settle(
+    evaluate: Callable[..., Any] | Command,
+    arms: Sequence[Any],
+    *,
+    confidence: float | None,
+    deadline: Any,
+    direction: str,
+    top: int,
+    tolerance: float,
+    noise: str,
+    bounds: Sequence[float] | None,
+    sigma: float | None,
+    paired: bool,
+    cores: int | None,
+    cores_per_pull: int | tuple[int, int] | None,
+    scaling: Scaling | None,
+    policy: str | Policy | None,
+    seed: int,
+    retries: int,
+    timeout: Any,
+    on_failure: str,
+    max_pulls: float | None,
+) -> Settings:
+    """Check all arguments of a race, and work out what they leave open."""
+    candidates = _arms(arms)
+    _check_what(evaluate, candidates, paired=paired)
+    if direction not in ("maximize", "minimize"):
+        raise unknown_name("direction", direction, ("maximize", "minimize"))
+    if on_failure not in ("drop-arm", "stop"):
+        raise unknown_name("on_failure", on_failure, ("drop-arm", "stop"))
+    if confidence is None and deadline is None:
+        confidence = 0.95
+    until = None if deadline is None else deadline_of(deadline, datetime.now().astimezone())
+    machine = available_cores()
+    rules = _rules(machine, cores, cores_per_pull, retries, timeout)
+    if isinstance(evaluate, Command) and evaluate.value.kind == "time":
+        _check_timing(rules)
+    assumed = _noise(noise, bounds, sigma)
+    chosen = find_policy(policy, deadline_only=confidence is None)
+    if policy is None and confidence is None:
+        # Better than the paper's own choices on real races; see docs/policies.md.
+        chosen = SSH(rule="bottleneck", keep_samples=True)
+    settings = Settings(
+        what=evaluate,
+        arms=candidates,
+        labels=tuple(label_of(arm) for arm in candidates),
+        confidence=confidence,
+        deadline=until,
+        minimize=direction == "minimize",
+        top=top,
+        tolerance=tolerance,
+        noise=assumed,
+        paired=bool(paired),
+        rules=rules,
+        machine=machine,
+        pool=None if scaling is None else _pool(scaling, rules),
+        policy=chosen,
+        seed=whole(seed, "seed", least=0),
+        on_failure=on_failure,
+        max_pulls=math.inf if max_pulls is None else positive(max_pulls, "max_pulls"),
+    )
+    known = settings.pool or PowerLaw(1.0, _SHORTEST_PULL)
+    seconds = None if until is None else until.seconds
+    chosen.start(settings.task(len(candidates), known, assumed, seconds))  # an unfit one is refused
+    if settings.max_pulls < len(candidates):
+        raise InvalidInput(
+            f"max_pulls={max_pulls} is less than one pull for each of the {len(candidates)} arms: "
+            f"raise it to {len(candidates)} at least"
+        )
+    return settings
+
+
+def label_of(arm: Any) -> str:
+    """An arm in a few words.
+
+    >>> label_of({"x": 4, "mode": "fast"}), label_of(0.5), label_of("adam")
+    ('x=4 mode=fast', '0.5', 'adam')
+    """
+    if isinstance(arm, str):
+        text = arm
+    elif isinstance(arm, Mapping):
+        text = " ".join(f"{key}={value}" for key, value in arm.items())
+    else:
+        text = getattr(arm, "__name__", None) or repr(arm)
+    text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))  # an address says nothing
+    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
+
+
+def takes(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function takes an argument of that name."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _arms(arms: Sequence[Any]) -> tuple[Any, ...]:
+    if isinstance(arms, str | bytes) or not hasattr(arms, "__iter__"):
+        raise InvalidInput(f"arms must be a list of candidates, got {arms!r}")
+    candidates = tuple(arms)
+    if len(candidates) < 2:
+        raise InvalidInput(
+            f"there {'is only one arm' if candidates else 'are no arms'}: give at least two "
+            "candidates"
+        )
+    return candidates
+
+
+def _check_what(evaluate: Any, arms: Sequence[Any], *, paired: bool) -> None:
+    if isinstance(evaluate, Command):
+        odd = next((arm for arm in arms if not isinstance(arm, Mapping)), None)
+        if odd is not None:
+            raise InvalidInput(
+                f"the arms of a command are tables of its parameters, {{'x': 1}} say: got {odd!r}"
+            )
+        evaluate.check(arms, paired=paired)
+        return
+    if not callable(evaluate):
+        raise InvalidInput(f"evaluate must be a function of an arm, or a Command: got {evaluate!r}")
+    if paired and not takes(evaluate, "seed"):
+        raise InvalidInput(
+            "paired=True gives the k-th pulls of all arms one seed, but evaluate takes none: "
+            "write evaluate(arm, *, seed)"
+        )
+
+
+def _rules(
+    machine: AvailableCores,
+    cores: int | None,
+    per_pull: int | tuple[int, int] | None,
+    retries: int,
+    timeout: Any,
+) -> Rules:
+    pool = machine.cores if cores is None else whole(cores, "cores")
+    if per_pull is None:
+        least, most = 1, pool
+    elif isinstance(per_pull, Sequence) and not isinstance(per_pull, str):
+        if len(per_pull) != 2:
+            raise InvalidInput(f"cores_per_pull must be a number or (least, most): {per_pull!r}")
+        least = whole(per_pull[0], "the least of cores_per_pull")
+        most = whole(per_pull[1], "the most of cores_per_pull")
+    else:
+        least = most = whole(per_pull, "cores_per_pull")
+    if least > most:
+        raise InvalidInput(f"cores_per_pull runs from {least} down to {most}: swap them")
+    if least > pool:
+        size = f"cores={pool}" if cores is not None else str(machine)
+        raise InvalidInput(
+            f"a pull wants {least} cores and the pool has {size}: lower cores_per_pull, or "
+            "raise cores"
+        )
+    limit = math.inf if timeout is None else seconds_of(timeout, "timeout")
+    return Rules(pool, least, min(most, pool), whole(retries, "retries", least=0), limit)
+
+
+def _check_timing(rules: Rules) -> None:
+    if rules.least_cores != rules.most_cores:
+        raise InvalidInput(
+            "the value is the command's own time, which depends on its cores: fix them with "
+            "cores_per_pull=1, say"
+        )
+
+
+def _noise(kind: str, bounds: Sequence[float] | None, sigma: float | None) -> Noise:
+    if kind not in NOISES:
+        raise unknown_name("noise", kind, NOISES)
+    limits = None
+    if bounds is not None:
+        pair = finite_floats(bounds, "bounds").tolist()
+        if len(pair) != 2 or pair[0] >= pair[1]:
+            raise InvalidInput(f"bounds must be (lowest, highest), got {bounds!r}")
+        limits = (pair[0], pair[1])
+    if sigma is not None:
+        positive(sigma, "sigma")
+    if kind == "auto":
+        if limits is not None and sigma is not None:
+            raise InvalidInput("give bounds or sigma, not both: each says how noisy values can be")
+        kind = "bounded" if limits is not None else "subgaussian" if sigma is not None else "auto"
+    if (kind == "bounded") != (limits is not None):
+        raise InvalidInput("noise='bounded' and bounds=(lowest, highest) go together")
+    if kind == "subgaussian" and sigma is None:
+        raise InvalidInput("noise='subgaussian' needs sigma=, the scale of the noise")
+    if kind in ("bernoulli", "bounded") and sigma is not None:
+        raise InvalidInput(f"noise={kind!r} needs no sigma")
+    return Noise(kind, limits, sigma)
+
+
+def _pool(scaling: Any, rules: Rules) -> CorePool:
+    """The pool of whole cores on which a pull takes what the scaling says for its share."""
+    if not isinstance(scaling, Scaling):
+        raise InvalidInput(f"scaling must be a Scaling such as PowerLaw(0.5), got {scaling!r}")
+    if isinstance(scaling, CorePool):
+        if scaling.cores != rules.cores:
+            raise InvalidInput(
+                f"the scaling is of {scaling.cores} cores, the pool has {rules.cores}: "
+                f"give cores={scaling.cores}, or another scaling"
+            )
+        table = scaling.runtime_seconds
+        return make_pool(lambda cores: float(table[cores - 1]), rules)
+    return make_pool(lambda cores: scaling.seconds(rules.cores / cores), rules)

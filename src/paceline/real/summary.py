@@ -1,0 +1,189 @@
+"""How a race stands, from the values so far: records for tables, and the verdict in a sentence."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paceline.core.arrays import Floats, Ints
+from paceline.core.evidence.lil import LilInterval
+from paceline.core.rounds import Verdict
+from paceline.core.tally import Tally
+from paceline.engines.crew import Failure
+from paceline.real.settings import Noise, Settings
+from paceline.result import ArmRecord, Result, Standing, Status
+
+if TYPE_CHECKING:
+    from paceline.real.contest import Contest
+
+_MOST_NAMED = 6
+
+
+def standing_of(contest: "Contest") -> Standing:
+    """A race under way: who is in, by the policy's own word."""
+    dispatcher, settings = contest.dispatcher, contest.settings
+    alive = set(contest.racing.tolist())
+    if contest.pacer is not None:
+        alive = set(contest.racing[contest.pacer.alive].tolist())
+    arms = _records(contest, alive, best=())
+    return Standing(
+        elapsed=dispatcher.elapsed(),
+        deadline=None if settings.deadline is None else settings.deadline.seconds,
+        rounds=0 if contest.pacer is None else contest.pacer.rounds,
+        pulls=sum(record.pulls for record in arms),
+        cores=settings.rules.cores,
+        busy_cores=settings.rules.cores - dispatcher.free,
+        arms=arms,
+        minimize=settings.minimize,
+    )
+
+
+def result_of(contest: "Contest", verdict: Verdict, journal: Any) -> Result:
+    """How a race ended."""
+    dispatcher, settings = contest.dispatcher, contest.settings
+    chosen = tuple(verdict.arms.tolist())
+    if verdict.decided:
+        records = _records(contest, alive=set(), best=chosen)
+    else:
+        records = _records(contest, alive=set(chosen), best=())
+        chosen = tuple(_leaders(records, chosen, settings))
+    still_in = () if verdict.decided else tuple(verdict.arms.tolist())
+    return Result(
+        best=settings.arms[chosen[0]],
+        index=chosen[0],
+        decided=verdict.decided,
+        verdict=_sentence(contest, verdict, chosen),
+        confidence=verdict.confidence,
+        chosen=chosen,
+        still_in=still_in,
+        arms=records,
+        elapsed=dispatcher.elapsed(),
+        core_seconds=dispatcher.core_seconds,
+        pulls=sum(record.pulls for record in records),
+        rounds=0 if contest.pacer is None else contest.pacer.rounds,
+        scaling=dispatcher.pool,
+        assumed=contest.noise.describe(),
+        failures=tuple(
+            f"pull {pull} of {settings.labels[arm]} {failure.message}"
+            for arm, pull, failure in dispatcher.failures
+        ),
+        minimize=settings.minimize,
+        journal=None if journal is None else str(journal),
+    )
+
+
+def arm_records(
+    settings_labels: Sequence[str],
+    values: Sequence[Floats],
+    seconds: Floats,
+    failed: dict[int, Failure],
+    noise: Noise,
+    confidence: float,
+    *,
+    alive: set[int],
+    best: Sequence[int],
+) -> tuple[ArmRecord, ...]:
+    """A record per arm, with an interval that holds for all arms at all times."""
+    means, low, high = _intervals(values, noise, confidence)
+
+    def status(arm: int) -> Status:
+        if arm in failed:
+            return "failed"
+        return "best" if arm in best else "in" if arm in alive else "out"
+
+    return tuple(
+        ArmRecord(
+            index=arm,
+            label=label,
+            mean=float(means[arm]),
+            low=float(low[arm]),
+            high=float(high[arm]),
+            pulls=values[arm].size,
+            status=status(arm),
+            seconds=float(seconds[arm]),
+            failure=failed[arm].message if arm in failed else "",
+        )
+        for arm, label in enumerate(settings_labels)
+    )
+
+
+def _records(contest: "Contest", alive: set[int], best: Sequence[int]) -> tuple[ArmRecord, ...]:
+    dispatcher, settings = contest.dispatcher, contest.settings
+    in_order = settings.confidence is not None
+    arms = range(len(settings.arms))
+    return arm_records(
+        settings.labels,
+        [dispatcher.ledger.values(arm, in_order=in_order) for arm in arms],
+        dispatcher.arm_seconds,
+        dispatcher.failed,
+        contest.noise,
+        settings.confidence or 0.95,
+        alive=alive,
+        best=best,
+    )
+
+
+def _intervals(
+    values: Sequence[Floats], noise: Noise, confidence: float
+) -> tuple[Floats, Floats, Floats]:
+    arms = len(values)
+    everyone: Ints = np.arange(arms)
+    pulls = np.array([one.size for one in values], dtype=np.int64)
+    # Around the mean of all: squares of large numbers would drown the spread.
+    centre = float(np.concatenate(values).mean()) if pulls.any() else 0.0
+    sums = np.array([(one - centre).sum() for one in values])
+    squares = np.array([((one - centre) ** 2).sum() for one in values])
+    tally = Tally(pulls, sums, squares)
+    low, high = LilInterval(1 - confidence, arms, noise.scale).bounds(tally, everyone)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(pulls > 0, centre + sums / pulls, np.nan)
+    floor, ceiling = noise.bounds or (
+        (0.0, 1.0) if noise.kind == "bernoulli" else (-np.inf, np.inf)
+    )
+    low, high = np.maximum(low + centre, floor), np.minimum(high + centre, ceiling)
+    unknown = np.isinf(low) | np.isinf(high) | (pulls == 0)
+    return means, np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+
+
+def _leaders(
+    records: Sequence[ArmRecord], still_in: Sequence[int], settings: Settings
+) -> list[int]:
+    """The best so far of those still in."""
+    sign = 1.0 if settings.minimize else -1.0
+
+    def place(arm: int) -> tuple[bool, float]:
+        mean = records[arm].mean
+        return math.isnan(mean), 0.0 if math.isnan(mean) else sign * mean
+
+    return sorted(still_in, key=place)[: settings.top]
+
+
+def _sentence(contest: "Contest", verdict: Verdict, chosen: Sequence[int]) -> str:
+    settings = contest.settings
+    names = _list([settings.labels[arm] for arm in chosen])
+    best = "the lowest mean" if settings.minimize else "the highest mean"
+    if len(chosen) > 1:
+        best = f"the {len(chosen)} {'lowest' if settings.minimize else 'highest'} means"
+    verb = "have" if len(chosen) > 1 else "has"
+    if not verdict.decided:
+        among = _list([settings.labels[arm] for arm in verdict.arms.tolist()])
+        pulled = any(contest.dispatcher.ledger.values(arm).size for arm in chosen)
+        lead = f"; {names} {'lead' if len(chosen) > 1 else 'leads'}" if pulled else ""
+        text = f"undecided between {among}: {verdict.reason}{lead}"
+    elif verdict.confidence is not None:
+        slack = f" (or is within {settings.tolerance:g} of it)" if settings.tolerance else ""
+        text = f"{names} {verb} {best}{slack}, with probability at least {verdict.confidence:g}"
+    else:
+        why = f" ({verdict.reason})" if verdict.reason else ""
+        text = f"{names} {verb} {best} so far{why}; nothing is guaranteed"
+    failed = sorted(contest.dispatcher.failed)
+    if failed:
+        text += f". Out because of failures: {_list([settings.labels[arm] for arm in failed])}"
+    return text
+
+
+def _list(names: Sequence[str]) -> str:
+    if len(names) > _MOST_NAMED:
+        return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

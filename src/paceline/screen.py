@@ -1,0 +1,323 @@
+"""What is shown while a race is under way: a live table on a terminal, plain lines in a log."""
+
+import math
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO
+
+from paceline.durations import say_seconds
+from paceline.result import ArmRecord, Result, Standing, ranked
+from paceline.tables import format_value
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+_STYLES = {"best": "bold green", "in": "", "out": "dim", "failed": "red"}
+_LEAST_LABEL = 12  # columns; a window with room for less loses columns of numbers first
+_MOST_DECIMALS = 6
+
+
+class Screen(Protocol):
+    """Shows how a race stands."""
+
+    def update(self, standing: Standing) -> None:
+        """Show this; called a few times a second, and after every round."""
+
+    def close(self, result: Result | None) -> None:
+        """Leave the terminal as it was; `result` is None if the race did not come to its end."""
+
+
+def make_screen(
+    progress: bool | None, stream: TextIO | None = None, *, keep: bool = True
+) -> Screen | None:
+    """Choose what to show: a live table on a terminal, else plain lines if `progress` is True.
+
+    With None, only a terminal is written to: a library leaves logs alone. `keep` leaves the final
+    table on the terminal.
+    """
+    stream = sys.stderr if stream is None else stream
+    if progress is False:
+        return None
+    if stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
+        return LiveTable(stream, keep=keep)
+    return PlainLines(stream) if progress else None
+
+
+class PlainLines:
+    """A line for every round, for logs; but none within a second of the one before.
+
+    What is held back then is printed with the next round, or at the end: the last round is never
+    missing.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._rounds = 0  # of the last line that is printed or waiting
+        self._last_printed = -math.inf  # seconds of the race, not of a clock
+        self._waiting: Standing | None = None
+
+    def update(self, standing: Standing) -> None:
+        """Print a line if a round has ended."""
+        if standing.rounds != self._rounds and standing.pulls:
+            self._rounds = standing.rounds
+            self._waiting = standing
+        if standing.elapsed - self._last_printed >= 1:
+            self._print()
+
+    def close(self, result: Result | None) -> None:
+        """Print what was held back."""
+        self._print()
+
+    def _print(self) -> None:
+        if self._waiting is not None:
+            print(describe_standing(self._waiting), file=self._stream, flush=True)
+            self._last_printed = self._waiting.elapsed
+            self._waiting = None
+
+
+class LiveTable:
+    """A table of the standings that is rewritten in place; its lines always fit the window."""
+
+    def __init__(self, stream: TextIO, *, keep: bool = True) -> None:
+        self._stream = stream
+        self._keep = keep
+        self._live: Live | None = None
+
+    def update(self, standing: Standing) -> None:
+        """Show how the race stands now."""
+        live = self._live or self._start()
+        size = live.console.size
+        # One line is left free: a newline below a full window would scroll it.
+        lines = standing_lines(standing, size.width, size.height - 1)
+        self._show(live, lines)
+
+    def close(self, result: Result | None) -> None:
+        """Remove the table, or leave the final one behind; may be called twice."""
+        live, self._live = self._live, None
+        if live is None:
+            return
+        live.stop()
+        if self._keep and result is not None:
+            from rich.text import Text
+
+            size = live.console.size
+            lines = arm_lines(ranked(result.arms, minimize=result.minimize), size.width, 12)
+            for line in lines:
+                live.console.print(Text(line.text, style=line.style), no_wrap=True, overflow="crop")
+            live.console.print(Text(clean(result.verdict)))
+
+    def _start(self) -> "Live":
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(file=self._stream, highlight=False)
+        # No thread of its own: the race calls often enough. What is printed meanwhile goes above
+        # the table; but not from stdout into stderr when somebody reads stdout.
+        live = Live(
+            console=console,
+            auto_refresh=False,
+            transient=True,
+            vertical_overflow="crop",
+            redirect_stdout=sys.stdout.isatty(),
+        )
+        live.start()
+        self._live = live
+        return live
+
+    @staticmethod
+    def _show(live: "Live", lines: "Sequence[Line]") -> None:
+        from rich.text import Text
+
+        text = Text("\n", no_wrap=True, overflow="crop").join(
+            Text(line.text, style=line.style) for line in lines
+        )
+        live.update(text, refresh=True)
+
+
+class Line(NamedTuple):
+    """A line of text, and how it is set off on a terminal."""
+
+    text: str
+    style: str = ""
+
+
+def describe_standing(standing: Standing) -> str:
+    """How a race stands, in a line.
+
+    >>> arms = (
+    ...     ArmRecord(0, "x=2", 0.412, 0.3, 0.52, 40, "out", 9.0),
+    ...     ArmRecord(1, "x=4", 0.711, 0.58, 0.84, 56, "in", 12.5),
+    ... )
+    >>> print(describe_standing(Standing(12.4, None, 3, 96, 8, 8, arms, minimize=False)))
+    round 3, 12 s: 96 pulls, 1 of 2 arms in, x=4 leads with 0.71 (0.58 … 0.84)
+    """
+    leader = standing.ranked()[0]
+    lead = ""
+    if leader.status in ("best", "in") and math.isfinite(leader.mean):
+        mean, interval = _estimates([leader])[0]
+        lead = f", {clean(leader.label)} leads with {mean}"
+        lead += f" ({interval})" if interval != "–" else ""
+    return (
+        f"round {standing.rounds}, {say_seconds(standing.elapsed)}: {count(standing.pulls, 'pull')}, "
+        f"{_racing(standing.arms)} of {len(standing.arms)} arms in{lead}"
+    )
+
+
+def standing_lines(standing: Standing, width: int, height: int) -> list[Line]:
+    """The live table: what is used up and in use, then the best arms, as many as fit."""
+    head = [Line(line, "bold") for line in _wrap_parts(_headline(standing), width)]
+    return [*head, *arm_lines(standing.ranked(), width, max(height - len(head), 0))]
+
+
+def arm_lines(arms: Sequence[ArmRecord], width: int, height: int) -> list[Line]:
+    """A header and a line for every arm, or for the first so many and one for the rest."""
+    room = height - 1
+    if room < 1:
+        return []
+    shown = list(arms) if len(arms) <= room else list(arms[: room - 1])
+    estimates = _estimates(shown)
+    columns = {
+        "mean": [mean for mean, _ in estimates],
+        "interval": [interval for _, interval in estimates],
+        "pulls": [str(record.pulls) for record in shown],
+        "status": [record.status for record in shown],
+    }
+    widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
+    labels = [clean(record.label) for record in shown]
+    wanted = max([len("arm"), *map(_cells, labels)])
+    for name in ("interval", "pulls", "status"):
+        rest = width - sum(2 + widths[kept] for kept in columns)
+        if rest >= min(wanted, _LEAST_LABEL):
+            break
+        del columns[name]
+    rest = width - sum(2 + widths[kept] for kept in columns)
+    label_width = max(min(wanted, rest), 3)
+
+    def line(label: str, cells: dict[str, str]) -> str:
+        words = [_pad(shorten(label, label_width), label_width)]
+        for name, cell in cells.items():
+            space = widths[name]
+            words.append(cell.ljust(space) if name == "status" else cell.rjust(space))
+        return "  ".join(words).rstrip()
+
+    lines = [Line(line("arm", {name: name for name in columns}), "bold")]
+    for place, (record, label) in enumerate(zip(shown, labels, strict=True)):
+        cells = {name: column[place] for name, column in columns.items()}
+        lines.append(Line(line(label, cells), _STYLES[record.status]))
+    if len(shown) < len(arms):
+        lines.append(Line(shorten(describe_rest(arms[len(shown) :]), width), "dim"))
+    return lines
+
+
+def describe_rest(arms: Sequence[ArmRecord]) -> str:
+    """The arms that a table has no room for, in a line.
+
+    >>> describe_rest([ArmRecord(0, "x", 0.5, 0.0, 1.0, 4, "out", 1.0)] * 3)
+    '… and 3 more: 3 out'
+    """
+    statuses = Counter(record.status for record in arms)
+    parts = [f"{number} {status}" for status, number in statuses.most_common()]
+    return f"… and {len(arms)} more: {', '.join(parts)}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> count(1, "pull"), count(1200, "pull")
+    ('1 pull', '1200 pulls')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def clean(text: str) -> str:
+    r"""One line without control characters, whatever a user put into an arm.
+
+    >>> clean("a\n b\x1b[31m")
+    'a b?[31m'
+    """
+    words = " ".join(text.split())
+    return "".join(c if c.isprintable() else "?" for c in words)
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut out the middle of a text that is too wide: arms often differ at their ends.
+
+    >>> shorten("rate=0.01 depth=3 seed=77", 16)
+    'rate=0.0…seed=77'
+    """
+    if _cells(text) <= width:
+        return text
+    from rich.cells import chop_cells
+
+    if width < 3:
+        return "…"[:width]
+    tail = (width - 1) // 2
+    start = chop_cells(text, width - 1 - tail)[0]
+    end = chop_cells(text[::-1], tail)[0][::-1]
+    return f"{start}…{end}"
+
+
+def _headline(standing: Standing) -> list[str]:
+    parts = [say_seconds(standing.elapsed)]
+    if standing.deadline is not None:
+        left = standing.deadline - standing.elapsed
+        parts.append(f"{say_seconds(left)} left" if left > 0 else "the deadline is here")
+    return [
+        *parts,
+        f"{standing.busy_cores}/{standing.cores} cores",
+        count(standing.pulls, "pull"),
+        count(standing.rounds, "round"),
+        f"{_racing(standing.arms)}/{len(standing.arms)} arms in",
+    ]
+
+
+def _wrap_parts(parts: Sequence[str], width: int) -> list[str]:
+    """Parts with dots between, broken only between two parts."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} · {part}"
+        if len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return [shorten(line, width) for line in lines]
+
+
+def _racing(arms: Sequence[ArmRecord]) -> int:
+    return sum(record.status in ("best", "in") for record in arms)
+
+
+def _estimates(arms: Sequence[ArmRecord]) -> list[tuple[str, str]]:
+    """Means and intervals, all with the decimals that the narrowest of the intervals deserves."""
+    halves = [(record.high - record.low) / 2 for record in arms]
+    known = [half for half in halves if math.isfinite(half) and half > 0]
+    decimals = max(0, 1 - math.floor(math.log10(min(known)))) if known else _MOST_DECIMALS + 1
+    large = any(abs(record.mean) >= 1e7 for record in arms)
+
+    def say(value: float) -> str:
+        if large or decimals > _MOST_DECIMALS or not math.isfinite(value):
+            return format_value(value)
+        return f"{value:.{decimals}f}"
+
+    return [
+        (
+            say(record.mean),
+            f"{say(record.low)} … {say(record.high)}" if math.isfinite(half) else "–",
+        )
+        for record, half in zip(arms, halves, strict=True)
+    ]
+
+
+def _cells(text: str) -> int:
+    """Columns on a terminal, where some characters take two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _pad(text: str, width: int) -> str:
+    return text + " " * (width - _cells(text))
