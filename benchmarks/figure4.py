@@ -5,10 +5,10 @@ from functools import partial
 
 from benchmarks.prototype import SUCCESS
 from paceline import SSH, Bernoulli, Policy, PowerLaw, SequentialHalving
+from paceline.loop import run as run_race
 from paceline.paper.instances import uniform_means
 from paceline.parallel import spread, usable_cores
 from paceline.policies.base import Task
-from paceline.loop import run as run_race
 from paceline.simulation import prepare_race
 from paceline.tables import Table
 

@@ -1,9 +1,9 @@
 """The journal: an append-only record of a race, one JSON object per line.
 
 The first line is the header: what the race is. The others, by their `kind`: `results`, `failure`,
-`out` (an arm is out of the race because it failed), `plan` (what a policy was started with), `round`
-(what it was told of time and pool when a round was complete), `session` (the race was begun or
-taken up again) and `ending`. One process writes, and holds a lock; anybody may read at any time.
+`out` (an arm is out of the race because it failed), `plan` (what a policy was started with),
+`round` (what it was told of time and pool when a round was complete), `session` (the race was begun
+or taken up again) and `ending`. One process writes, and holds a lock; anybody may read at any time.
 """
 
 import contextlib

@@ -63,6 +63,7 @@ class Result:
     core_seconds: float  # of all pulls, also those that were cancelled
     pulls: int
     rounds: int
+    cores: int
     scaling: CorePool | None  # as given, or as learned; None if the race ended too early for that
     assumed: str  # about the noise
     failures: tuple[str, ...]  # what went wrong, also where a retry helped

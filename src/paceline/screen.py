@@ -1,5 +1,6 @@
 """What is shown while a race is under way: a live table on a terminal, plain lines in a log."""
 
+import contextlib
 import math
 import os
 import sys
@@ -8,15 +9,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO
 
 from paceline.durations import say_seconds
-from paceline.result import ArmRecord, Result, Standing, ranked
+from paceline.result import ArmRecord, Result, Standing
 from paceline.tables import format_value
 
 if TYPE_CHECKING:
     from rich.live import Live
+    from rich.text import Text
 
 _STYLES = {"best": "bold green", "in": "", "out": "dim", "failed": "red"}
 _LEAST_LABEL = 12  # columns; a window with room for less loses columns of numbers first
 _MOST_DECIMALS = 6
+_MOST_KEPT = 12  # lines of the table that is left behind
 
 
 class Screen(Protocol):
@@ -48,8 +51,7 @@ def make_screen(
 class PlainLines:
     """A line for every round, for logs; but none within a second of the one before.
 
-    What is held back then is printed with the next round, or at the end: the last round is never
-    missing.
+    What is held back then gives way to the next round. The last round is never missing.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -67,12 +69,16 @@ class PlainLines:
             self._print()
 
     def close(self, result: Result | None) -> None:
-        """Print what was held back."""
+        """Print what was held back, or how the last round ended."""
+        if result is not None and result.pulls and result.rounds != self._rounds:
+            self.update(_as_standing(result))
         self._print()
 
     def _print(self) -> None:
         if self._waiting is not None:
-            print(describe_standing(self._waiting), file=self._stream, flush=True)
+            # A log that is full, or a reader that is gone, must not end a race.
+            with contextlib.suppress(OSError):
+                print(describe_standing(self._waiting), file=self._stream, flush=True)
             self._last_printed = self._waiting.elapsed
             self._waiting = None
 
@@ -87,53 +93,58 @@ class LiveTable:
 
     def update(self, standing: Standing) -> None:
         """Show how the race stands now."""
-        live = self._live or self._start()
-        size = live.console.size
-        # One line is left free: a newline below a full window would scroll it.
-        lines = standing_lines(standing, size.width, size.height - 1)
-        self._show(live, lines)
+        with contextlib.suppress(OSError):  # a terminal that is gone must not end a race
+            live = self._live or self._start()
+            size = live.console.size
+            # One line is left free: a newline below a full window would scroll it.
+            lines = standing_lines(standing, size.width, size.height - 1)
+            live.update(_text(lines), refresh=True)
 
     def close(self, result: Result | None) -> None:
         """Remove the table, or leave the final one behind; may be called twice."""
         live, self._live = self._live, None
         if live is None:
             return
-        live.stop()
-        if self._keep and result is not None:
-            from rich.text import Text
-
-            size = live.console.size
-            lines = arm_lines(ranked(result.arms, minimize=result.minimize), size.width, 12)
-            for line in lines:
-                live.console.print(Text(line.text, style=line.style), no_wrap=True, overflow="crop")
-            live.console.print(Text(clean(result.verdict)))
+        with contextlib.suppress(OSError):
+            live.stop()
+            if self._keep and result is not None:
+                lines = arm_lines(result.ranked(), live.console.size.width, _MOST_KEPT)
+                live.console.print(_text([*lines, Line(clean(result.verdict))]))
 
     def _start(self) -> "Live":
         from rich.console import Console
         from rich.live import Live
 
-        console = Console(file=self._stream, highlight=False)
         # No thread of its own: the race calls often enough. What is printed meanwhile goes above
         # the table; but not from stdout into stderr when somebody reads stdout.
-        live = Live(
-            console=console,
+        self._live = Live(
+            console=Console(file=self._stream, highlight=False),
             auto_refresh=False,
             transient=True,
             vertical_overflow="crop",
             redirect_stdout=sys.stdout.isatty(),
         )
-        live.start()
-        self._live = live
-        return live
+        self._live.start()
+        return self._live
 
-    @staticmethod
-    def _show(live: "Live", lines: "Sequence[Line]") -> None:
-        from rich.text import Text
 
-        text = Text("\n", no_wrap=True, overflow="crop").join(
-            Text(line.text, style=line.style) for line in lines
-        )
-        live.update(text, refresh=True)
+def _text(lines: "Sequence[Line]") -> "Text":
+    from rich.text import Text
+
+    return Text("\n").join(Text(line.text, style=line.style) for line in lines)
+
+
+def _as_standing(result: Result) -> Standing:
+    return Standing(
+        elapsed=result.elapsed,
+        deadline=None,
+        rounds=result.rounds,
+        pulls=result.pulls,
+        cores=0,
+        busy_cores=0,
+        arms=result.arms,
+        minimize=result.minimize,
+    )
 
 
 class Line(NamedTuple):
@@ -151,7 +162,7 @@ def describe_standing(standing: Standing) -> str:
     ...     ArmRecord(1, "x=4", 0.711, 0.58, 0.84, 56, "in", 12.5),
     ... )
     >>> print(describe_standing(Standing(12.4, None, 3, 96, 8, 8, arms, minimize=False)))
-    round 3, 12 s: 96 pulls, 1 of 2 arms in, x=4 leads with 0.71 (0.58 … 0.84)
+    round 3, 12 s: 96 pulls, 1 of 2 arms in, x=4 leads with 0.711 (0.58 … 0.84)
     """
     leader = standing.ranked()[0]
     lead = ""
@@ -159,10 +170,9 @@ def describe_standing(standing: Standing) -> str:
         mean, interval = _estimates([leader])[0]
         lead = f", {clean(leader.label)} leads with {mean}"
         lead += f" ({interval})" if interval != "–" else ""
-    return (
-        f"round {standing.rounds}, {say_seconds(standing.elapsed)}: {count(standing.pulls, 'pull')}, "
-        f"{_racing(standing.arms)} of {len(standing.arms)} arms in{lead}"
-    )
+    when, pulls = say_seconds(standing.elapsed), count(standing.pulls, "pull")
+    arms = f"{_racing(standing.arms)} of {len(standing.arms)} arms in"
+    return f"round {standing.rounds}, {when}: {pulls}, {arms}{lead}"
 
 
 def standing_lines(standing: Standing, width: int, height: int) -> list[Line]:
@@ -178,11 +188,11 @@ def arm_lines(arms: Sequence[ArmRecord], width: int, height: int) -> list[Line]:
         return []
     shown = list(arms) if len(arms) <= room else list(arms[: room - 1])
     estimates = _estimates(shown)
-    columns = {
+    columns: dict[str, list[str]] = {
         "mean": [mean for mean, _ in estimates],
         "interval": [interval for _, interval in estimates],
         "pulls": [str(record.pulls) for record in shown],
-        "status": [record.status for record in shown],
+        "status": [str(record.status) for record in shown],
     }
     widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
     labels = [clean(record.label) for record in shown]
@@ -237,8 +247,12 @@ def clean(text: str) -> str:
     >>> clean("a\n b\x1b[31m")
     'a b?[31m'
     """
-    words = " ".join(text.split())
-    return "".join(c if c.isprintable() else "?" for c in words)
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """The same text, with nothing in it that a terminal would act upon."""
+    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def shorten(text: str, width: int) -> str:
@@ -290,24 +304,36 @@ def _racing(arms: Sequence[ArmRecord]) -> int:
 
 
 def _estimates(arms: Sequence[ArmRecord]) -> list[tuple[str, str]]:
-    """Means and intervals, all with the decimals that the narrowest of the intervals deserves."""
+    """Means and intervals, with as many decimals as the intervals deserve.
+
+    The means of a table all have the same decimals; each interval has its own, for those of arms
+    with few pulls can be absurdly wide.
+    """
     halves = [(record.high - record.low) / 2 for record in arms]
-    known = [half for half in halves if math.isfinite(half) and half > 0]
-    decimals = max(0, 1 - math.floor(math.log10(min(known)))) if known else _MOST_DECIMALS + 1
-    large = any(abs(record.mean) >= 1e7 for record in arms)
-
-    def say(value: float) -> str:
-        if large or decimals > _MOST_DECIMALS or not math.isfinite(value):
-            return format_value(value)
-        return f"{value:.{decimals}f}"
-
+    means = max((abs(record.mean) for record in arms if math.isfinite(record.mean)), default=0.0)
+    # Two digits of the narrowest interval, and three of a mean whose interval says nothing yet.
+    decimals = max([_decimals(means, 3), *(_decimals(half, 2) for half in halves)])
     return [
         (
-            say(record.mean),
-            f"{say(record.low)} … {say(record.high)}" if math.isfinite(half) else "–",
+            _say(record.mean, decimals),
+            f"{_say(record.low, own)} … {_say(record.high, own)}" if math.isfinite(half) else "–",
         )
         for record, half in zip(arms, halves, strict=True)
+        for own in [_decimals(half, 2)]
     ]
+
+
+def _decimals(size: float, digits: int) -> int:
+    """How many decimals show so many digits of a number of this size."""
+    if not math.isfinite(size) or size <= 0:
+        return 0
+    return max(0, digits - 1 - math.floor(math.log10(size)))
+
+
+def _say(value: float, decimals: int) -> str:
+    if not math.isfinite(value) or decimals > _MOST_DECIMALS or abs(value) >= 1e7:
+        return format_value(value)
+    return f"{value:.{decimals}f}"
 
 
 def _cells(text: str) -> int:

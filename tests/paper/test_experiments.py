@@ -66,9 +66,9 @@ def test_batch_racing_timed_after_the_fact_is_batch_racing() -> None:
 @pytest.mark.usefixtures("small")
 def test_deadlines_passed_by_one_race_of_ucb_e_are_as_races_of_their_own() -> None:
     from paceline import UCBE, Bernoulli
+    from paceline.loop import run
     from paceline.paper.instances import uniform_means
     from paceline.policies.base import Task
-    from paceline.loop import run
     from paceline.simulation import prepare_race
 
     means = uniform_means(deadline.ARMS, 0, 0)

@@ -1,16 +1,21 @@
 """The command line: one file per verb."""
 
 import argparse
+import contextlib
+import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 import paceline
-from paceline.cli import demo, reproduce, simulate
-from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_INTERRUPTED
-from paceline.errors import PacelineError
+from paceline.cli import check, demo, profile, race, reproduce, resume, run, show, simulate
+from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_INTERRUPTED
+from paceline.errors import PacelineError, RaceFailed
 
-VERBS = (simulate, reproduce, demo)
+VERBS = (race, run, check, resume, show, profile, simulate, reproduce, demo)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,17 +40,42 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # In a log that knows no '…' or 'λ', a '?' is better than no verdict.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     options = parser().parse_args(arguments)
     try:
-        code = int(options.run(options))
-        sys.stdout.flush()
+        with _termination_interrupts():
+            code = int(options.run(options))
+            sys.stdout.flush()
+    except RaceFailed as error:
+        print(f"paceline: stopped by failures: {error}", file=sys.stderr)
+        return EXIT_FAILED
     except PacelineError as error:
         print(f"paceline: error: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT
-    except KeyboardInterrupt:
-        print("paceline: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(f"paceline: {error}" if str(error) else "paceline: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
+
+
+@contextlib.contextmanager
+def _termination_interrupts() -> Iterator[None]:
+    """Take SIGTERM, which batch systems send at a time limit, as Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may set handlers
+        return
+
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

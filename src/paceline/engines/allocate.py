@@ -70,4 +70,5 @@ class Allocator:
 def reconsider_after(under_way: Sequence[Under]) -> float:
     """The seconds after which a job under way is overdue, and is no longer waited for."""
     soon = [_OVERDUE * job.expected - job.elapsed for job in under_way]
-    return min((seconds for seconds in soon if seconds > 0), default=math.inf)
+    # A moment later, so that it is overdue then whatever the rounding.
+    return min((seconds + 0.001 for seconds in soon if seconds >= 0), default=math.inf)

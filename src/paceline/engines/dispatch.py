@@ -9,7 +9,7 @@ import contextlib
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
 from paceline.core.rounds import Conditions, Results, Round
 from paceline.engines.allocate import Allocator, Under, reconsider_after
+from paceline.engines.backlog import Backlog, split
 from paceline.engines.crew import Crew, Failure, Job, Report, Run
 from paceline.engines.ledger import Ledger
 from paceline.errors import PacelineError
@@ -29,6 +30,7 @@ _GROUP_SECONDS = 0.005  # of work in a group: the overhead of a job is then abou
 _WORTH_KILLING_SECONDS = 0.25  # a new worker has to load the user's modules again
 _REFIT_GROWTH = 1.2  # τ is fitted again when there are so many times the pulls
 _TICK_SECONDS = 0.25
+_BINARY = frozenset((0.0, 1.0))
 
 
 class Recorder(Protocol):
@@ -62,12 +64,13 @@ class Rules:
     most_cores: int
     retries: int = 2
     timeout: float = math.inf
+    allowed: Callable[[float], bool] | None = None  # values that were declared possible
 
 
 @dataclass(eq=False)
 class _Running:
     job: Job
-    pulls: list[tuple[int, int]]  # arm and number of those without a value yet
+    left: list[Run]  # without a value yet
     began: float
     heard: float
     expected: float
@@ -111,13 +114,8 @@ class Dispatcher:
         self._clock = clock
         self._zero = clock()
         self._ticked = 0.0
-        self._next = [0] * arms  # the first pull of each arm that was never given out
-        self._wanted = [0] * arms  # pulls below this are wanted
-        self._order: list[int] = []  # the arms of the round, which take turns
-        self._turn = 0
-        self._fresh = 0  # how many pulls are wanted and were never given out
-        self._again: deque[tuple[int, int]] = deque()  # pulls to be given out once more, singly
-        self._attempts: dict[tuple[int, int], int] = {}
+        self._backlog = Backlog(arms)
+        self._attempts: dict[Run, int] = {}
         self._newly_failed: list[int] = []
         self._running: dict[int, _Running] = {}
         self._jobs = 0
@@ -155,27 +153,22 @@ class Dispatcher:
             return
         self._round = wanted
         self.ledger.expect(wanted)
-        for arm in self._order:
-            self._wanted[arm] = 0
-        asked = self.ledger.wanted_until(wanted)
-        self._order, self._turn, self._fresh = [arm for arm, _ in asked], 0, 0
-        for arm, until in asked:
-            self._wanted[arm] = until
-            self._fresh += max(0, until - self._next[arm])
+        self._backlog.want(self.ledger.wanted_until(wanted))
         for running in self._running.values():
-            if not any(pull < self._wanted[arm] for arm, pull in running.pulls):
+            if not any(self._backlog.is_wanted(run) for run in running.left):
                 self._cancel(running)
 
     def wait(self, until: float) -> Results:
         """Return the next level of results, as soon as all arms of the round have it."""
+        moment = until + self._shift + self._zero
         while True:
             results = self.ledger.next_level()
             if results is not None:
                 return results
-            if self.now() >= until:
+            if self._clock() >= moment:
                 return self.ledger.leftovers(in_order=self.in_order)
             self._fill()
-            self._listen(until)
+            self._listen(moment)
 
     def conditions(self, rounds: int) -> Conditions:
         """The time and the pool at the end of a round: as recorded, or as they are now."""
@@ -204,8 +197,7 @@ class Dispatcher:
     def _fill(self) -> None:
         """Start jobs as long as there are pulls to be done and cores for them."""
         while self.free:
-            again = sum(pull < self._wanted[arm] for arm, pull in self._again)
-            waiting = self._fresh + again
+            waiting = self._backlog.waiting
             cores = self._next_cores(waiting) if waiting else 0
             if cores == 0 or cores > self.free:
                 return
@@ -233,15 +225,14 @@ class Dispatcher:
 
     def _start(self, cores: int, waiting: int) -> None:
         each = self._expected_seconds(cores)
-        runs = self._take(self._group(cores, waiting, each))
+        runs = self._backlog.take(self._group(cores, waiting, each))
         if self._probe:
             self._probe.popleft()
         job = Job(self._jobs, tuple(runs), cores)
         self._jobs += 1
-        pulls = [(run.arm, run.first + i) for run in runs for i in range(run.pulls)]
         now = self._clock()
-        expected = (each or math.inf) * len(pulls)
-        self._running[job.number] = _Running(job, pulls, now, now, expected)
+        expected = (each or math.inf) * job.pulls
+        self._running[job.number] = _Running(job, runs, now, now, expected)
         self.free -= cores
         self.crew.start(job)
 
@@ -259,32 +250,11 @@ class Dispatcher:
             return total / count
         return None if self.pool is None else float(self.pool.runtime_seconds[cores - 1])
 
-    def _take(self, most: int) -> list[Run]:
-        """The next pulls: those to be repeated first and singly, then of all arms in turn."""
-        for place, (arm, pull) in enumerate(self._again):
-            if pull < self._wanted[arm]:
-                del self._again[place]
-                return [Run(arm, pull, 1)]
-        most = min(most, self._fresh)
-        self._fresh -= most
-        each = max(1, most // len(self._order))
-        runs: list[Run] = []
-        while most > 0:
-            arm = self._order[self._turn]
-            self._turn = (self._turn + 1) % len(self._order)
-            count = min(each, most, self._wanted[arm] - self._next[arm])
-            if count > 0:
-                runs.append(Run(arm, self._next[arm], count))
-                self._next[arm] += count
-                most -= count
-        return runs
-
     # Listening.
 
-    def _listen(self, until: float) -> None:
-        """Wait for reports, not beyond `until`, and take them in."""
-        now = self._clock()
-        soonest = until + self._shift + self._zero
+    def _listen(self, moment: float) -> None:
+        """Wait for reports, until that moment on the clock at most, and take them in."""
+        now, soonest = self._clock(), moment
         if self.rules.timeout < math.inf:
             for running in self._running.values():
                 if not running.timed_out and not running.cancelled:
@@ -305,85 +275,109 @@ class Dispatcher:
 
     def _take_in(self, reports: list[Report]) -> None:
         """Record what was reported, then let it count."""
-        news: list[tuple[int, int, float]] = []
+        news: list[tuple[list[Run], list[float]]] = []
         for report in reports:
             running = self._running[report.job]
             running.heard = self._clock()
-            done, running.pulls = (
-                running.pulls[: len(report.values)],
-                running.pulls[len(report.values) :],
-            )
-            if done:
-                self._record(running.job, done, report)
-                news += [(arm, pull, v) for (arm, pull), v in zip(done, report.values, strict=True)]
+            done, running.left = split(running.left, len(report.values))
+            for runs, values, seconds in self._believable(done, report):
+                self._record(running.job.cores, runs, values, seconds)
+                news.append((runs, values))
             if report.finished:
                 self._finish(running, report.failure)
         self._commit()
-        for arm, pull, value in news:
-            self.ledger.put(arm, pull, value)
-        if self.binary and any(value not in (0.0, 1.0) for _, _, value in news):
+        for done, values in news:
+            self._put(done, values)
+        if self.binary and not all(_BINARY.issuperset(values) for _, values in news):
             raise NotBinary("values other than 0 and 1 were seen")
 
-    def _record(self, job: Job, done: list[tuple[int, int]], report: Report) -> None:
-        self._count_time(job.cores, done, report.seconds)
-        self._write(
-            {
-                "kind": "results",
-                "at": round(self.elapsed(), 6),
-                "cores": job.cores,
-                "pulls": _runs_of(done),
-                "values": report.values,
-                "seconds": [round(seconds, 9) for seconds in report.seconds],
-            }
-        )
+    def _believable(
+        self, done: list[Run], report: Report
+    ) -> Iterator[tuple[list[Run], list[float], list[float]]]:
+        """What was reported, without values that the user said cannot be: such a pull failed."""
+        values, seconds, allowed = report.values, report.seconds, self.rules.allowed
+        while allowed is not None and not all(map(allowed, values)):
+            bad = next(place for place, value in enumerate(values) if not allowed(value))
+            good, rest = split(done, bad)
+            if good:
+                yield good, values[:bad], seconds[:bad]
+            (wrong,), done = split(rest, 1)
+            what = f"gave {values[bad]:g}, which is not among the values that were declared"
+            self._fail(wrong, Failure("out of bounds", what))
+            values, seconds = values[bad + 1 :], seconds[bad + 1 :]
+        if done:
+            yield done, values, seconds
 
-    def _count_time(
-        self, cores: int, done: Sequence[tuple[int, int]], seconds: Sequence[float]
+    def _record(
+        self, cores: int, done: Sequence[Run], values: list[float], seconds: list[float]
     ) -> None:
-        times = np.asarray(seconds)
-        self.timings.add(np.array([arm for arm, _ in done]), cores, times)
-        for (arm, _), one in zip(done, seconds, strict=True):
-            self.arm_seconds[arm] += one
-        total = float(times.sum())
+        self._count_time(cores, done, seconds)
+        if self.journal is not None:
+            self.journal.add(
+                {
+                    "kind": "results",
+                    "at": round(self.elapsed(), 6),
+                    "cores": cores,
+                    "pulls": done,
+                    "values": values,
+                    "seconds": [round(one, 9) for one in seconds],
+                }
+            )
+
+    def _count_time(self, cores: int, done: Sequence[Run], seconds: Sequence[float]) -> None:
+        times = np.array(seconds)
+        arms = [run.arm for run in done]
+        self.timings.add(np.repeat(arms, [run.pulls for run in done]), cores, times)
+        total, start = 0.0, 0
+        for run in done:
+            part = sum(seconds[start : start + run.pulls])
+            self.arm_seconds[run.arm] += part
+            start += run.pulls
+            total += part
         self.core_seconds += cores * total
         count, before = self._seconds_by_cores.get(cores, (0, 0.0))
-        self._seconds_by_cores[cores] = (count + len(done), before + total)
+        self._seconds_by_cores[cores] = (count + start, before + total)
+
+    def _put(self, done: Sequence[Run], values: Sequence[float]) -> None:
+        start = 0
+        for run in done:
+            self.ledger.put(run.arm, run.first, values[start : start + run.pulls])
+            start += run.pulls
 
     def _finish(self, running: _Running, failure: Failure | None) -> None:
         """A job is over: its cores are free, and what it did not do is to be done again."""
         job = running.job
         del self._running[job.number]
         self.free += job.cores
-        if not running.pulls:
+        if not running.left:
             return
-        spent = self._clock() - running.began
         if running.timed_out:
-            failure = Failure(
-                "timeout", f"took longer than {self.rules.timeout:g} s and was killed"
-            )
+            what = f"took longer than {self.rules.timeout:g} s and was killed"
+            failure = Failure("timeout", what)
         if running.cancelled or failure is None:
-            self.core_seconds += job.cores * spent
-            self._again.extend(running.pulls)
+            self.core_seconds += job.cores * (self._clock() - running.began)
+            self._backlog.give_back(running.left)
             return
-        first, *others = running.pulls
-        known_culprit = failure.kind not in ("died", "timeout") or not others
-        if known_culprit:
-            self._fail(first, failure)
+        (first,), others = split(running.left, 1)
+        if others and failure.kind in ("died", "timeout"):
+            # Any of them may have done it: they are tried one by one.
+            self._backlog.give_back(running.left, singly=True)
         else:
-            self._again.append(first)  # any of them may have done it: they are tried one by one
-        self._again.extend(others)
+            self._backlog.give_back(others)
+            self._fail(first, failure)
 
-    def _fail(self, pull: tuple[int, int], failure: Failure) -> None:
-        attempt = self._attempts.get(pull, 0) + 1
-        self._attempts[pull] = attempt
-        arm, number = pull
-        self.failures.append((arm, number, failure))
+    def _fail(self, run: Run, failure: Failure) -> None:
+        """One pull failed: try it again, or take its arm out."""
+        attempt = self._attempts.get(run, 0) + 1
+        self._attempts[run] = attempt
+        self.failures.append((run.arm, run.first, failure))
+        at = round(self.elapsed(), 6)
         self._write(
             {
                 "kind": "failure",
-                "at": round(self.elapsed(), 6),
-                "arm": arm,
-                "pull": number,
+                "at": at,
+                "arm": run.arm,
+                "pull": run.first,
                 "attempt": attempt,
                 "what": failure.kind,
                 "message": failure.message,
@@ -391,16 +385,16 @@ class Dispatcher:
             }
         )
         if attempt <= self.rules.retries:
-            self._again.append(pull)
-        elif arm not in self.failed:
-            self.failed[arm] = failure
-            self._newly_failed.append(arm)
-            self._write({"kind": "out", "arm": arm, "at": round(self.elapsed(), 6)})
+            self._backlog.give_back([run])
+        elif run.arm not in self.failed:
+            self.failed[run.arm] = failure
+            self._newly_failed.append(run.arm)
+            self._write({"kind": "out", "at": at, "arm": run.arm})
 
     def _check_timeouts(self) -> None:
         now = self._clock()
         for running in self._running.values():
-            late = now - running.heard >= self.rules.timeout
+            late = now >= running.heard + self.rules.timeout
             if late and not running.timed_out and not running.cancelled:
                 running.timed_out = True
                 self.crew.kill(running.job.number)
@@ -413,7 +407,7 @@ class Dispatcher:
             self.crew.kill(running.job.number)
 
     def _tick(self) -> None:
-        if self.on_tick is not None and self._clock() - self._ticked >= _TICK_SECONDS:
+        if self.on_tick is not None and self._clock() >= self._ticked + _TICK_SECONDS:
             self._ticked = self._clock()
             self.on_tick()
 
@@ -431,13 +425,12 @@ class Dispatcher:
         """Take in a record of an earlier session."""
         kind = record["kind"]
         if kind == "results":
-            done = [(arm, k) for arm, first, n in record["pulls"] for k in range(first, first + n)]
+            done = [Run(*run) for run in record["pulls"]]
             self._count_time(record["cores"], done, record["seconds"])
-            for (arm, pull), value in zip(done, record["values"], strict=True):
-                self.ledger.put(arm, pull, value)
+            self._put(done, record["values"])
         elif kind == "failure":
             failure = Failure(record["what"], record["message"], record["detail"])
-            self._attempts[record["arm"], record["pull"]] = record["attempt"]
+            self._attempts[Run(record["arm"], record["pull"], 1)] = record["attempt"]
             self.failures.append((record["arm"], record["pull"], failure))
         elif kind == "out":
             failures = [failure for arm, _, failure in self.failures if arm == record["arm"]]
@@ -445,9 +438,8 @@ class Dispatcher:
 
     def restored(self) -> None:
         """All records are in: give out what is missing between those that are there."""
-        for arm in range(len(self._next)):
-            self._next[arm], gaps = self.ledger.gaps(arm)
-            self._again.extend((arm, pull) for pull in gaps)
+        for arm in range(self.arm_seconds.size):
+            self._backlog.restore(arm, *self.ledger.gaps(arm))
 
     # The pool.
 
@@ -493,14 +485,3 @@ def pool_from_json(seconds: Sequence[float | None]) -> CorePool:
     """Undo `pool_json`."""
     table = [math.inf if one is None else one for one in seconds]
     return CorePool(len(table), lambda cores: table[cores - 1])
-
-
-def _runs_of(pulls: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Pulls as runs of consecutive ones: arm, first, how many."""
-    runs: list[tuple[int, int, int]] = []
-    for arm, pull in pulls:
-        if runs and runs[-1][0] == arm and runs[-1][1] + runs[-1][2] == pull:
-            runs[-1] = (arm, runs[-1][1], runs[-1][2] + 1)
-        else:
-            runs.append((arm, pull, 1))
-    return runs

@@ -371,7 +371,11 @@ def _number(value: Any) -> float:
 
 
 def _failure(what: str) -> tuple[str, str, str]:
-    return "exception", what[:_LONGEST_TEXT], traceback.format_exc()[-_LONGEST_TEXT:]
+    kind, error, trace = sys.exc_info()
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next  # the user's own lines are what matters
+    text = "".join(traceback.format_exception(kind, error, trace))
+    return "exception", what[:_LONGEST_TEXT], text[-_LONGEST_TEXT:]
 
 
 if __name__ == "__main__":

@@ -21,10 +21,10 @@ class Ledger:
 
     >>> ledger = Ledger(arms=2)
     >>> ledger.expect(Round(np.array([0, 1]), np.array([1, 1])))
-    >>> ledger.put(1, 0, 0.5)
+    >>> ledger.put(1, 0, [0.5])
     >>> ledger.next_level() is None                    # the other arm's is missing
     True
-    >>> ledger.put(0, 0, 0.25)
+    >>> ledger.put(0, 0, [0.25])
     >>> ledger.next_level().sums                       # less the first value of the first arm
     array([0.  , 0.25])
     """
@@ -33,7 +33,8 @@ class Ledger:
         self.sign = sign
         self.centred = True
         self._values = [array("d") for _ in range(arms)]  # of pulls 0, 1, … without a gap
-        self._ahead: list[dict[int, float]] = [{} for _ in range(arms)]  # of pulls beyond a gap
+        # Of pulls beyond a gap: by the number of the first, the values of consecutive ones.
+        self._ahead: list[dict[int, Sequence[float]]] = [{} for _ in range(arms)]
         self.begin(np.arange(arms))
 
     def begin(self, racing: Ints) -> None:
@@ -47,27 +48,31 @@ class Ledger:
 
     # Values come in.
 
-    def put(self, arm: int, pull: int, value: float) -> None:
-        """Note a value; a second one of the same pull is ignored."""
-        values = self._values[arm]
-        if pull == len(values):
-            values.append(value)
-            ahead = self._ahead[arm]
-            while ahead and len(values) in ahead:
-                values.append(ahead.pop(len(values)))
-        elif pull > len(values):
-            self._ahead[arm].setdefault(pull, value)
+    def put(self, arm: int, first: int, values: Sequence[float]) -> None:
+        """Note the values of consecutive pulls; of pulls that have theirs they are ignored."""
+        known, ahead = self._values[arm], self._ahead[arm]
+        if first < len(known) or first in ahead:
+            return
+        ahead[first] = values
+        while len(known) in ahead:
+            known.extend(ahead.pop(len(known)))
 
     def values(self, arm: int, *, in_order: bool = True) -> Floats:
         """The values of an arm, as they are, up to the first pull without one; or all."""
-        beyond = [] if in_order else list(self._ahead[arm].values())
+        beyond = [] if in_order else self._beyond(arm)
         return np.array([*self._values[arm], *beyond]) if beyond else np.array(self._values[arm])
 
     def gaps(self, arm: int) -> tuple[int, list[int]]:
         """One more than the last pull with a value, and those before it without one."""
-        first, ahead = len(self._values[arm]), self._ahead[arm]
-        end = max(ahead, default=first - 1) + 1
-        return end, [pull for pull in range(first, end) if pull not in ahead]
+        end = len(self._values[arm])
+        gaps: list[int] = []
+        for first, values in sorted(self._ahead[arm].items()):
+            gaps += range(end, first)
+            end = first + len(values)
+        return end, gaps
+
+    def _beyond(self, arm: int) -> list[float]:
+        return [value for _, values in sorted(self._ahead[arm].items()) for value in values]
 
     # Results go out.
 
@@ -103,7 +108,7 @@ class Ledger:
         ]
         if not in_order:
             back = [
-                count + len(self._ahead[self._racing[arm]])
+                count + len(self._beyond(self._racing[arm]))
                 for count, arm in zip(back, arms, strict=True)
             ]
         pulls = np.clip(np.asarray(back, dtype=np.int64), 0, self._round.pulls)
@@ -123,7 +128,7 @@ class Ledger:
             arm = self._racing[place]
             found: Sequence[float] = self._values[arm][first : first + count]
             if len(found) < count:
-                found = [*found, *self._ahead[arm].values()][:count]
+                found = [*found, *self._beyond(arm)][:count]
             rewards = self.sign * (np.array(found) - reference)
             sums[i] = rewards.sum()
             squares[i] = rewards @ rewards

@@ -13,20 +13,39 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from paceline.engines.crew import Failure, Job, Report
+from paceline.engines.machine import AvailableCores, available_cores
 from paceline.engines.work import Work
 from paceline.errors import PacelineError
 
 _FOREMAN = Path(__file__).with_name("foreman.py")
 _LARGEST_MESSAGE = 1 << 20
-_LARGEST_GROUP = 256
+_LARGEST_GROUP = 128
 _LOG_TAIL = 4_000  # bytes of what a pull printed that go into an error
 _CLOSING_SECONDS = 5.0
+
+
+class LocalHost:
+    """This machine, as the `Host` of a race."""
+
+    def available(self) -> AvailableCores:
+        """What Slurm, the affinity mask and the cgroup quota leave."""
+        return available_cores()
+
+    def crew(self, work: Work, cores: int) -> "LocalCrew":
+        """Workers pinned to processors, unless the pool has more cores than the machine."""
+        ids = self.available().cpu_ids
+        return LocalCrew(work, ids[:cores] if cores <= len(ids) else ())
+
+    def clock(self) -> float:
+        """The monotonic clock."""
+        return time.monotonic()
 
 
 @dataclass(eq=False)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from paceline.commands import Command, NoValue
-from paceline.engines.crew import Failure, Run
+from paceline.engines.crew import Crew, Failure, Run
+from paceline.engines.machine import AvailableCores
 from paceline.errors import InvalidInput
 
 SeedsOf = Callable[[int, int, int], list[int]]  # of an arm's pulls: arm, first, how many
@@ -26,6 +27,19 @@ class Work(Protocol):
 
     def read(self, run: Run, cores: int, output: str, seconds: float) -> float | Failure:
         """The value of a pull whose process ended well."""
+
+
+class Host(Protocol):
+    """Where pulls run: what `engine=` of a race names, or is."""
+
+    def available(self) -> AvailableCores:
+        """The cores that a race may have here."""
+
+    def crew(self, work: Work, cores: int) -> Crew:
+        """Who does the work, on a pool of so many cores."""
+
+    def clock(self) -> float:
+        """Seconds since any moment: only differences count."""
 
 
 class FunctionWork:
@@ -93,7 +107,7 @@ class CommandWork:
         except OSError as error:
             return Failure("no number", f"wrote no file {file}: {error.strerror}")
         except NoValue as error:
-            return Failure("no number", str(error))
+            return Failure("no number", f"gave no number: {error}")
         return value if math.isfinite(value) else Failure("no number", f"gave {value}")
 
     def _fill(self, run: Run, cores: int) -> Any:

@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from paceline.commands import Command
 from paceline.core.scaling import Scaling
+from paceline.engines.local import LocalHost
+from paceline.engines.work import Host
 from paceline.errors import InvalidInput, unknown_name
 from paceline.policies.base import Policy
 from paceline.real.prepared import Prepared
@@ -43,7 +45,7 @@ def race(
     paired: bool = False,
     cores: int | None = None,
     cores_per_pull: int | tuple[int, int] | None = None,
-    engine: str = "local",
+    engine: str | Host = "local",
     scaling: Scaling | None = None,
     policy: str | Policy | None = None,
     journal: str | os.PathLike[str] | None = None,
@@ -106,16 +108,19 @@ def prepare(
         if name not in _DEFAULTS:
             raise unknown_name("argument", name, _DEFAULTS)
         rest[name] = value
-    _check_engine(rest.pop("engine"))
+    host = _host(rest.pop("engine"))
     outside = {name: rest.pop(name) for name in ("journal", "callbacks", "progress")}
-    return Prepared(settle(evaluate, arms, **rest), **outside)
+    return Prepared(settle(evaluate, arms, machine=host.available(), **rest), **outside, host=host)
 
 
-def _check_engine(engine: Any) -> None:
+def _host(engine: Any) -> Host:
+    if engine == "local":
+        return LocalHost()
     if engine in _LATER_ENGINES:
         raise InvalidInput(f"engine={engine!r} is not there yet: use 'local'")
-    if engine != "local":
+    if not all(hasattr(engine, name) for name in ("available", "crew", "clock")):
         raise unknown_name("engine", engine, ("local",))
+    return cast(Host, engine)
 
 
 _DEFAULTS: dict[str, Any] = dict(race.__kwdefaults__ or {})

@@ -90,8 +90,7 @@ class Contest:
             try:
                 self.racing = self._survivors()
                 if self.racing.size <= self.settings.top:
-                    why = "all others failed"
-                    return Verdict(self.racing, decided=True, confidence=None, reason=why)
+                    return self._take_the_rest()
                 verdict = None
                 if self.plan is None:
                     verdict = self._open()
@@ -103,6 +102,19 @@ class Contest:
                 self.plan = None
             except NotBinary:
                 self._not_binary, self.plan = True, None
+
+    def _take_the_rest(self) -> Verdict:
+        """No more arms than are wanted have not failed: see that they do give values."""
+        arms, dispatcher = self.racing, self.dispatcher
+        if not arms.size:
+            self._check_failures(sorted(dispatcher.failed))
+        why, decided = "all others failed", True
+        if not all(dispatcher.ledger.values(arm).size for arm in arms.tolist()):
+            dispatcher.begin(arms)
+            dispatcher.pursue(Round(np.arange(arms.size), np.ones(arms.size, dtype=np.int64)))
+            if dispatcher.wait(self.deadline).total < arms.size:
+                why, decided = f"the deadline of {say_seconds(self.deadline)} came", False
+        return Verdict(arms, decided=decided, confidence=None, reason=why)
 
     def standing(self) -> Standing:
         """How the race stands now."""

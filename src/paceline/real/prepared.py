@@ -1,8 +1,9 @@
 """A race that was found fit to run: what it will do, and the doing."""
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,18 @@ from paceline.core.rounds import Verdict
 from paceline.core.seeds import pull_seeds
 from paceline.durations import say_seconds
 from paceline.engines.dispatch import Dispatcher
-from paceline.engines.local import LocalCrew
-from paceline.engines.work import CommandWork, FunctionWork, Work
+from paceline.engines.local import LocalHost
+from paceline.engines.work import CommandWork, FunctionWork, Host, Work
 from paceline.errors import Interrupted, InvalidInput
 from paceline.journal import Journal
 from paceline.real.contest import Contest
-from paceline.real.record import Past, check_same, header_of, take_up
+from paceline.real.record import Past, check_same, header_of, session_record, take_up
 from paceline.real.settings import Settings, takes
 from paceline.real.summary import result_of
 from paceline.result import Result, Standing
 
 _MOST_NAMED = 8
+_MOST_COMMANDS = 3
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Prepared:
     journal: str | os.PathLike[str] | None = None
     callbacks: Sequence[Callable[[Standing], Any]] = ()
     progress: Any = None
+    host: Host = field(default_factory=LocalHost)
 
     def __post_init__(self) -> None:
         for callback in self.callbacks:
@@ -54,7 +57,7 @@ class Prepared:
 
     def _run(self, journal: Journal | None) -> Result:
         settings = self.settings
-        crew = LocalCrew(make_work(settings), processors_of(settings))
+        crew = self.host.crew(make_work(settings), settings.rules.cores)
         screen = _screen(self.progress)
         dispatcher = Dispatcher(
             crew,
@@ -63,10 +66,14 @@ class Prepared:
             journal=journal,
             pool=settings.pool,
             sign=-1.0 if settings.minimize else 1.0,
+            clock=self.host.clock,
         )
         result: Result | None = None
         try:
             past = Past() if journal is None else take_up(journal.records, dispatcher)
+            if journal is not None:
+                journal.add(session_record(past, header_of(settings)))
+                journal.commit()
             contest = Contest(
                 settings,
                 dispatcher,
@@ -133,8 +140,11 @@ class Prepared:
         ]
         if isinstance(settings.what, Command):
             seed = pull_seeds(settings.seed, 0, 0, 1, paired=settings.paired)[0]
-            first = settings.what.fill(settings.arms[0], seed=seed, cores=rules.least_cores)
-            lines.append(("first command", " ".join(first.argv)))
+            for arm in settings.arms[:_MOST_COMMANDS]:
+                filled = settings.what.fill(arm, seed=seed, cores=rules.least_cores)
+                lines.append(("command", shlex.join(filled.argv)))
+            if len(settings.arms) > _MOST_COMMANDS:
+                lines.append(("", "…"))
         if self.journal is not None:
             known = "is there, and is gone on with" if Path(self.journal).exists() else "is new"
             lines.append(("journal", f"{self.journal} {known}"))
@@ -154,12 +164,6 @@ def make_work(settings: Settings) -> Work:
         takes_seed=takes(settings.what, "seed"),
         takes_cores=takes(settings.what, "cores"),
     )
-
-
-def processors_of(settings: Settings) -> tuple[int, ...]:
-    """The processors to pin pulls to; none if the pool has more cores than there are."""
-    ids = settings.machine.cpu_ids
-    return ids[: settings.rules.cores] if settings.rules.cores <= len(ids) else ()
 
 
 def _ending(result: Result, verdict: Verdict, dispatcher: Dispatcher) -> dict[str, Any]:

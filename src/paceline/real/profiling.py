@@ -9,13 +9,13 @@ from paceline.core.arrays import whole
 from paceline.core.fitting import Runtime
 from paceline.core.scaling import PowerLaw
 from paceline.engines.dispatch import ArmsFailed, Dispatcher
-from paceline.engines.local import LocalCrew
+from paceline.engines.local import LocalHost
 from paceline.errors import RaceFailed
 from paceline.journal import Record
 from paceline.loop import run
 from paceline.policies.base import Task
 from paceline.real.contest import OpeningPacer, core_levels, describe_failure
-from paceline.real.prepared import make_work, processors_of
+from paceline.real.prepared import make_work
 from paceline.real.settings import settle
 
 
@@ -70,12 +70,13 @@ def profile(
         cores_per_pull=cores_per_pull,
         seed=seed,
         timeout=timeout,
+        machine=LocalHost().available(),
         **_WHATEVER,
     )
     probes = core_levels(settings.rules) * repeats
     count = len(settings.arms)
     notes = _Notes()
-    crew = LocalCrew(make_work(settings), processors_of(settings))
+    crew = LocalHost().crew(make_work(settings), settings.rules.cores)
     dispatcher = Dispatcher(crew, settings.rules, count, journal=notes)
     try:
         dispatcher.probe(probes)

@@ -1,6 +1,7 @@
 """The race in its journal: the header that says what it is, and how it is taken up again."""
 
 import math
+import os
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -73,7 +74,6 @@ class Past:
 
     elapsed: float = 0.0
     plan: Plan | None = None
-    sessions: int = 0
 
 
 def header_of(settings: Settings) -> Record:
@@ -146,17 +146,26 @@ def take_up(records: Sequence[Record], dispatcher: Dispatcher) -> Past:
             plan, rounds = record, []
         elif kind == "round":
             rounds.append(record)
-        elif kind == "session":
-            past.sessions += 1
-        elif kind == "out":
-            plan, rounds = None, []  # the race goes on without that arm
-            dispatcher.restore(record)
         else:
+            if kind == "out":
+                plan, rounds = None, []  # the race goes on without that arm
             dispatcher.restore(record)
     dispatcher.restored()
     if plan is not None:
         past.plan = Plan.from_json(plan, rounds)
     return past
+
+
+def session_record(past: Past, header: Record) -> Record:
+    """The note that a process takes the race up, where, and under which options."""
+    return {
+        "kind": "session",
+        "at": past.elapsed,
+        "options": header["options"],
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "host": platform.node(),
+        "process": os.getpid(),
+    }
 
 
 def policy_from_json(plain: Record) -> Policy:
@@ -169,9 +178,11 @@ def policy_from_json(plain: Record) -> Policy:
     return kind(**plain["options"])
 
 
-def settings_of(header: Record, machine: AvailableCores) -> Settings:
-    """The race that a header describes; of a Python function only the name is known."""
-    problem, options = header["problem"], header["options"]
+def settings_of(records: Sequence[Record], machine: AvailableCores) -> Settings:
+    """The race of a journal, with its latest options; of a function only the name is known."""
+    header = records[0]
+    sessions = [record for record in records if record["kind"] == "session"]
+    problem, options = header["problem"], (sessions or [header])[-1]["options"]
     least, most = options["cores_per_pull"]
     moment = options["moment"]
     deadline = None
@@ -180,6 +191,8 @@ def settings_of(header: Record, machine: AvailableCores) -> Settings:
         deadline = Deadline(options["deadline"], moment)
     what = problem["what"]
     labels = tuple(header["labels"])
+    bounds = None if problem["bounds"] is None else tuple(problem["bounds"])
+    noise = Noise(problem["noise"], bounds, problem["sigma"])
     return Settings(
         what=what if isinstance(what, str) else Command.from_json(what),
         arms=labels if isinstance(what, str) else tuple(problem["arms"]),
@@ -189,11 +202,7 @@ def settings_of(header: Record, machine: AvailableCores) -> Settings:
         minimize=problem["direction"] == "minimize",
         top=problem["top"],
         tolerance=problem["tolerance"],
-        noise=Noise(
-            problem["noise"],
-            None if problem["bounds"] is None else tuple(problem["bounds"]),
-            problem["sigma"],
-        ),
+        noise=noise,
         paired=problem["paired"],
         rules=Rules(
             options["cores"],
@@ -201,6 +210,7 @@ def settings_of(header: Record, machine: AvailableCores) -> Settings:
             most,
             options["retries"],
             math.inf if options["timeout"] is None else options["timeout"],
+            noise.allowed,
         ),
         machine=machine,
         pool=None if options["pool"] is None else pool_from_json(options["pool"]),

@@ -30,6 +30,7 @@ class JournalView:
     header: Record
     standing: Standing
     verdict: str | None
+    decided: bool
     running: bool  # whether a process is writing it
 
 
@@ -60,7 +61,7 @@ def read_journal(path: str | os.PathLike[str]) -> JournalView:
     where = Path(path)
     records = read_records(where)
     header = _header(records, where)
-    settings = settings_of(header, available_cores())
+    settings = settings_of(records, available_cores())
     dispatcher = Dispatcher(
         _NoCrew(),
         settings.rules,
@@ -77,7 +78,8 @@ def read_journal(path: str | os.PathLike[str]) -> JournalView:
     if ending is not None and ending["decided"]:
         standing = replace(standing, arms=_decided(standing.arms, ending["arms"]))
     verdict = None if ending is None else str(ending["verdict"])
-    return JournalView(header, standing, verdict, is_locked(where))
+    decided = ending is not None and bool(ending["decided"])
+    return JournalView(header, standing, verdict, decided, is_locked(where))
 
 
 def resume(
@@ -91,8 +93,9 @@ def resume(
 ) -> Result:
     """Go on with a race of commands from its journal; a cap or the pool may be another."""
     where = Path(path)
-    header = _header(read_records(where), where)
-    settings = settings_of(header, available_cores())
+    records = read_records(where)
+    _header(records, where)
+    settings = settings_of(records, available_cores())
     if not isinstance(settings.what, Command):
         raise InvalidInput(
             f"{where} is a race of the Python {settings.what}: run its script again, with "

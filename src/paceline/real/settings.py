@@ -4,7 +4,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from paceline.core.pool import CorePool
 from paceline.core.scaling import PowerLaw, Scaling
 from paceline.durations import Deadline, deadline_of, seconds_of
 from paceline.engines.dispatch import Rules, make_pool
-from paceline.engines.machine import AvailableCores, available_cores
+from paceline.engines.machine import AvailableCores
 from paceline.errors import InvalidInput, unknown_name
 from paceline.policies.base import Policy, Task
 from paceline.policies.catalog import find_policy
@@ -41,6 +41,16 @@ class Noise:
         if self.kind == "bounded" and self.bounds is not None:
             return (self.bounds[1] - self.bounds[0]) / 2
         return self.sigma
+
+    @property
+    def allowed(self) -> Callable[[float], bool] | None:
+        """Whether a value is possible; None if all are."""
+        if self.kind == "bernoulli":
+            return lambda value: value in (0.0, 1.0)
+        if self.bounds is not None:
+            low, high = self.bounds
+            return lambda value: low <= value <= high
+        return None
 
     def describe(self) -> str:
         """What is assumed, for people.
@@ -118,6 +128,7 @@ def settle(
     timeout: Any,
     on_failure: str,
     max_pulls: float | None,
+    machine: AvailableCores,
 ) -> Settings:
     """Check all arguments of a race, and work out what they leave open."""
     candidates = _arms(arms)
@@ -129,11 +140,11 @@ def settle(
     if confidence is None and deadline is None:
         confidence = 0.95
     until = None if deadline is None else deadline_of(deadline, datetime.now().astimezone())
-    machine = available_cores()
     rules = _rules(machine, cores, cores_per_pull, retries, timeout)
     if isinstance(evaluate, Command) and evaluate.value.kind == "time":
         _check_timing(rules)
     assumed = _noise(noise, bounds, sigma)
+    rules = replace(rules, allowed=assumed.allowed)
     chosen = find_policy(policy, deadline_only=confidence is None)
     if policy is None and confidence is None:
         # Better than the paper's own choices on real races; see docs/policies.md.
@@ -178,6 +189,7 @@ def label_of(arm: Any) -> str:
         text = arm
     elif isinstance(arm, Mapping):
         text = " ".join(f"{key}={value}" for key, value in arm.items())
+        text = text.removeprefix("command=") if len(arm) == 1 else text  # it speaks for itself
     else:
         text = getattr(arm, "__name__", None) or repr(arm)
     text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))  # an address says nothing

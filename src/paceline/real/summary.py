@@ -62,6 +62,7 @@ def result_of(contest: "Contest", verdict: Verdict, journal: Any) -> Result:
         core_seconds=dispatcher.core_seconds,
         pulls=sum(record.pulls for record in records),
         rounds=0 if contest.pacer is None else contest.pacer.rounds,
+        cores=settings.rules.cores,
         scaling=dispatcher.pool,
         assumed=contest.noise.describe(),
         failures=tuple(

@@ -1,0 +1,23 @@
+"""`paceline check`: what a race would do."""
+
+import argparse
+
+from paceline import real
+from paceline.cli import race_options
+from paceline.cli.results import print_facts
+
+NAME = "check"
+SUMMARY = "validate a race file, print the plan, run nothing"
+DESCRIPTION = "Validate a race file and print what `paceline run` would do. Nothing is run."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("file", metavar="FILE", help=race_options.FILE_HELP)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the plan."""
+    race = race_options.read_race(options.file)
+    print_facts(real.prepare(race.command, race.arms, **race.options).describe())
+    return 0

@@ -1,0 +1,135 @@
+"""`paceline profile`: measure how a pull scales with its cores."""
+
+import argparse
+import contextlib
+import json
+import math
+import statistics
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from paceline import real
+from paceline.cli import race_options
+from paceline.cli.output import print_table, window_width
+from paceline.durations import say_seconds
+from paceline.tables import Table
+
+NAME = "profile"
+SUMMARY = "measure how a pull scales with its cores"
+DESCRIPTION = """\
+Run pulls of a race file's command on 1, 2, 4, … cores, and fit a curve to their
+times. A race does the same as it goes; this shows it beforehand."""
+
+_WIDEST = 80
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("file", metavar="FILE", help=race_options.FILE_HELP)
+    parser.add_argument(
+        "--cores", type=int, metavar="N", help="the most (default: all this process may use)"
+    )
+    parser.add_argument(
+        "-r", "--repeats", type=int, default=3, metavar="N", help="pulls per core count (default 3)"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="of the pulls' seeds (default 0)")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, and print the times and the curve."""
+    race = race_options.read_race(options.file)
+    keywords = {
+        name: race.options[name]
+        for name in ("cores", "cores_per_pull", "seed", "timeout")
+        if name in race.options
+    } | race_options.given(options, ("cores", "seed", "repeats"))
+    with _saying("measuring …"):
+        profile = real.profile(race.command, race.arms, **keywords)
+    if options.json:
+        print(json.dumps(_as_json(profile), indent=2))
+        return 0
+    _print_times(profile)
+    print()
+    for line in chart_lines(profile.measured, profile.runtime, min(window_width(), _WIDEST)):
+        print(line)
+    print()
+    _print_model(profile)
+    return 0
+
+
+@contextlib.contextmanager
+def _saying(text: str) -> Iterator[None]:
+    """Show a text on a terminal meanwhile."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    print(text, end="\r", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        print(" " * len(text), end="\r", file=sys.stderr, flush=True)
+
+
+def chart_lines(measured: dict[int, list[float]], runtime: Any, width: int) -> list[str]:
+    """A bar for the mean time on each core count, and a mark where the fitted curve is.
+
+    >>> for line in chart_lines({1: [8.0, 8.2], 4: [2.1]}, lambda cores: 8.0 / cores, 40):
+    ...     print(line)
+    cores
+        1  ━━━━━━━━━━━━━━━━━━━━━━━━━┃  8.1 s
+        4  ━━━━━┃━                     2.1 s
+           ━ measured, ┃ fitted
+    """
+    means = {cores: statistics.fmean(times) for cores, times in sorted(measured.items())}
+    fitted = {cores: float(runtime(cores)) for cores in means}
+    longest = max(*means.values(), *fitted.values())
+    texts = {cores: say_seconds(mean) for cores, mean in means.items()}
+    room = max(width - 9 - max(map(len, texts.values())), 10)
+    lines = ["cores"]
+    for cores, mean in means.items():
+        bar = round(room * mean / longest) if longest > 0 else 0
+        mark = min(round(room * fitted[cores] / longest), room) - 1 if longest > 0 else 0
+        cells = [("━" if place < bar else " ") for place in range(room)]
+        cells[max(mark, 0)] = "┃"
+        lines.append(f"{cores:>5}  {''.join(cells)}  {texts[cores]}")
+    return [*lines, "       ━ measured, ┃ fitted"]
+
+
+def _print_times(profile: real.Profile) -> None:
+    runtime = profile.runtime
+    on_one = statistics.fmean(profile.measured[1]) if 1 in profile.measured else float(runtime(1))
+    rows = []
+    for cores, times in sorted(profile.measured.items()):
+        mean = statistics.fmean(times)
+        speed_up = on_one / mean if mean > 0 else math.nan
+        share = speed_up / cores
+        efficiency = "–" if math.isnan(share) else f"{share:.0%}".rjust(len("efficiency"))
+        rows.append(
+            (cores, mean, len(times), float(runtime(cores)), round(speed_up, 2), efficiency)
+        )
+    columns = ("cores", "seconds", "runs", "fitted", "speed-up", "efficiency")
+    print_table(Table(columns, rows))
+
+
+def _print_model(profile: real.Profile) -> None:
+    runtime = profile.runtime
+    print(f"fitted: {runtime.describe()} ({runtime.model}; c is the number of cores)")
+    if math.isfinite(runtime.error):
+        print(f"        {runtime.error:.1%} off where a core count was held out of the fit")
+    else:
+        print("        too few core counts to hold one out and see how well it predicts")
+
+
+def _as_json(profile: real.Profile) -> dict[str, Any]:
+    runtime = profile.runtime
+    return {
+        "cores": profile.cores,
+        "model": runtime.model,
+        "formula": runtime.describe(),
+        "error": None if math.isnan(runtime.error) else runtime.error,
+        "runtime": runtime.to_json(),
+        "measured": {str(cores): times for cores, times in sorted(profile.measured.items())},
+        "fitted": {str(cores): float(runtime(cores)) for cores in sorted(profile.measured)},
+    }

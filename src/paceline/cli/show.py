@@ -1,0 +1,72 @@
+"""`paceline show`: the standings in a journal."""
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Any
+
+from paceline import real
+from paceline.cli.results import print_arms, print_facts, print_wrapped
+from paceline.durations import say_seconds
+from paceline.screen import count
+
+NAME = "show"
+SUMMARY = "the standings in a journal"
+DESCRIPTION = "Print how the race in a journal stands or ended; it may be running meanwhile."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("journal", metavar="JOURNAL", help="what -j of the race named")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the standings, and whether the race is over."""
+    view = real.read_journal(options.journal)
+    if options.json:
+        print(json.dumps(_as_json(view), indent=2))
+        return 0
+    standing = view.standing
+    print_arms(standing.ranked())
+    print()
+    if view.verdict is not None:
+        print_wrapped(view.verdict)
+    pulls, rounds = count(standing.pulls, "pull"), count(standing.rounds, "round")
+    state = {
+        "finished": "finished",
+        "undecided": f"ended undecided: paceline resume {options.journal} with a later limit goes on",
+        "running": "running now",
+        "unfinished": f"not finished, not running: paceline resume {options.journal}",
+    }[_state(view)]
+    work = f"{pulls} in {rounds} and {say_seconds(standing.elapsed)}"
+    print_facts([("state", state), ("work", work)])
+    return 0
+
+
+def _state(view: real.JournalView) -> str:
+    # Asked in this order: a race that is taken up again has an old verdict.
+    if view.running:
+        return "running"
+    if view.verdict is None:
+        return "unfinished"
+    return "finished" if view.decided else "undecided"
+
+
+def _as_json(view: real.JournalView) -> dict[str, Any]:
+    standing = view.standing
+    return {
+        "state": _state(view),
+        "verdict": view.verdict,
+        "elapsed": standing.elapsed,
+        "deadline": standing.deadline,
+        "rounds": standing.rounds,
+        "pulls": standing.pulls,
+        "cores": standing.cores,
+        "minimize": standing.minimize,
+        "arms": [
+            {key: None if value != value else value for key, value in asdict(record).items()}
+            for record in standing.arms
+        ],
+        "header": view.header,
+    }

@@ -1,0 +1,30 @@
+from pathlib import Path
+
+import pytest
+
+from paceline.cli import main
+
+
+def test_the_plan_is_printed_and_nothing_is_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "race.toml"
+    file.write_text('command = "touch {x}"\n[arms]\nx = ["a", "b"]\n[race]\ndeadline = "1m"\n')
+    assert main(["check", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "2: x=a, x=b" in out
+    assert "the deadline of 1 min" in out
+    assert "touch a" in out
+    assert [path.name for path in tmp_path.iterdir()] == ["race.toml"]
+
+
+def test_what_could_not_be_run_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "race.toml"
+    file.write_text('command = "touch {y}"\n[arms]\nx = ["a", "b"]\n')
+    assert main(["check", str(file)]) == 2
+    assert "unknown placeholder 'y'" in capsys.readouterr().err
+    file.write_text('command = "touch {x}"\n[arms]\nx = ["a", "b"]\n[race]\nmax_pulls = 1\n')
+    assert main(["check", str(file)]) == 2
+    assert "less than one pull" in capsys.readouterr().err

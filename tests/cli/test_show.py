@@ -1,0 +1,46 @@
+import fcntl
+import json
+from pathlib import Path
+
+import pytest
+
+from paceline.cli import main
+from tests.cli.test_race import NOISY
+
+
+@pytest.fixture
+def journal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Path:
+    path = tmp_path / "race.jsonl"
+    assert main(["race", NOISY, "-L", "x", "0,5", "--bounds", "0,6", "-j", str(path), "-q"]) == 0
+    capfd.readouterr()
+    return path
+
+
+def test_a_finished_race(journal: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(journal)]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0].split() == ["arm", "mean", "interval", "pulls", "status"]
+    assert lines[1].split()[0] == "x=5"
+    assert lines[1].split()[-1] == "best"
+    assert "x=5 has the highest mean, with probability at least 0.95" in lines
+    assert "state  finished" in lines
+
+
+def test_a_race_that_was_killed(journal: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ending = journal.read_text().splitlines()[-1]
+    assert json.loads(ending)["kind"] == "ending"
+    journal.write_text(journal.read_text().removesuffix(ending + "\n"))
+    assert main(["show", str(journal)]) == 0
+    assert f"not finished, not running: paceline resume {journal}" in capfd.readouterr().out
+    with journal.open("rb") as stream:  # as the process that races does
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        assert main(["show", str(journal), "--json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert (found["state"], found["verdict"]) == ("running", None)
+    assert [arm["label"] for arm in found["arms"]] == ["x=0", "x=5"]
+    assert found["pulls"] == sum(arm["pulls"] for arm in found["arms"])
+
+
+def test_no_journal_exits_with_2(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "/nowhere/race.jsonl"]) == 2
+    assert "cannot read the journal" in capfd.readouterr().err

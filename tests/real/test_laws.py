@@ -1,0 +1,242 @@
+"""The laws of the design, over random problems, policies, faults and orders of completion."""
+
+import json
+import math
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paceline import (
+    APR,
+    SSH,
+    BatchRacing,
+    CorePool,
+    LilUCB,
+    Policy,
+    SequentialHalving,
+    Uniform,
+    race,
+)
+from paceline.core.seeds import pull_seed
+from paceline.engines import dispatch
+from paceline.engines.ledger import Ledger
+from paceline.errors import RaceFailed
+from paceline.real import read_journal
+from paceline.result import Result
+from tests.real.virtual import VirtualHost, pulls_of
+
+POLICIES: dict[str, tuple[Policy, dict[str, Any]]] = {
+    "apr": (APR(), {"confidence": 0.9}),
+    "apr to a deadline": (APR(), {"confidence": 0.99, "deadline": 60.0}),
+    "batch racing": (BatchRacing(batch=7), {"confidence": 0.9}),
+    "uniform": (Uniform(), {"deadline": 40.0}),
+    "ssh": (SSH(rule="bottleneck", keep_samples=True), {"deadline": 60.0}),
+    "sequential halving": (SequentialHalving(too_short="blind"), {"deadline": 50.0}),
+    "lil-ucb": (LilUCB(), {"confidence": 0.9, "noise": "bernoulli"}),
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick_disk() -> Iterator[None]:
+    """No crash of the machine is tested here, and the disk takes a millisecond each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paceline.journal.os.fsync", lambda file: None)
+        yield
+
+
+def evaluate(arm: float, *, seed: int) -> float:
+    return arm + random.Random(seed).gauss(0, 0.1)
+
+
+def flip(arm: float, *, seed: int) -> float:
+    return float(random.Random(seed).random() < arm)
+
+
+def durations(kind: str) -> Any:
+    return {
+        "even": lambda rng, cores: 1.0 / cores**0.5,
+        "uneven": lambda rng, cores: rng.lognormvariate(0, 1) / cores,
+        "stragglers": lambda rng, cores: 20.0 if rng.random() < 0.02 else 0.5,
+    }[kind]
+
+
+@st.composite
+def races(draw: Any) -> dict[str, Any]:
+    name = draw(st.sampled_from(sorted(POLICIES)))
+    policy, goal = POLICIES[name]
+    binary = goal.get("noise") == "bernoulli" or draw(st.booleans())
+    count = draw(st.integers(2, 7))
+    means = [0.9, 0.1, 0.2, 0.3, 0.05, 0.15, 0.25][:count]
+    cores = draw(st.integers(1, 9))
+    known = draw(st.booleans())
+    return {
+        "evaluate": flip if binary else evaluate,
+        "arms": draw(st.permutations(means)),
+        "policy": policy,
+        "cores": cores,
+        "scaling": CorePool(cores, lambda c: 1.0 / c**0.5) if known else None,
+        "seed": draw(st.integers(0, 1000)),
+        "max_pulls": 600,
+        "retries": draw(st.integers(0, 3)),
+        "timeout": 30.0,
+        **goal,
+    }
+
+
+def host_for(draw_seed: int, faults: float, kind: str, cores: int) -> VirtualHost:
+    return VirtualHost(cores=cores, duration=durations(kind), faults=faults, seed=draw_seed)
+
+
+def run(options: dict[str, Any], host: VirtualHost, journal: Path | None) -> Result | RaceFailed:
+    given_options = dict(options)
+    what, arms = given_options.pop("evaluate"), given_options.pop("arms")
+    try:
+        return race(what, arms, engine=host, journal=journal, progress=False, **given_options)
+    except RaceFailed as error:
+        return error
+
+
+def records_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+hosts = st.tuples(
+    st.integers(0, 10_000),
+    st.sampled_from([0.0, 0.0, 0.05, 0.3]),
+    st.sampled_from(["even", "uneven", "stragglers"]),
+)
+
+
+@settings(max_examples=60)
+@given(races(), hosts)
+def test_the_laws_hold(options: dict[str, Any], weather: tuple[int, float, str]) -> None:
+    host = host_for(*weather, options["cores"])
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Path(folder, "race.jsonl")
+        result = run(options, host, journal)
+        records = records_of(journal)
+    # Law 4: never more cores than there are (the crew asserts it), never two results for a pull.
+    recorded = Counter(p for r in records if r["kind"] == "results" for p in pulls_of(r["pulls"]))
+    assert all(count == 1 for count in recorded.values())
+    assert host.crews[0].most_in_use <= options["cores"]
+    assert host.crews[0].closed
+    # Law 3: the value of a pull depends on the race's seed, the arm and its number only.
+    for record in (r for r in records if r["kind"] == "results"):
+        for (arm, pull), value in zip(pulls_of(record["pulls"]), record["values"], strict=True):
+            seed = pull_seed(options["seed"], arm, pull)
+            assert value == options["evaluate"](options["arms"][arm], seed=seed)
+    # Law 6: a failed pull is tried again or its arm is out, and the result says so.
+    failed = Counter((r["arm"], r["pull"]) for r in records if r["kind"] == "failure")
+    out = {r["arm"] for r in records if r["kind"] == "out"}
+    assert all(count <= options["retries"] + 1 for count in failed.values())
+    assert out == {arm for (arm, _), count in failed.items() if count > options["retries"]}
+    if isinstance(result, RaceFailed):
+        assert out == set(range(len(options["arms"])))
+        return
+    assert {record.index for record in result.arms if record.status == "failed"} == out
+    assert len(result.failures) == sum(failed.values())
+    assert result.index not in out
+    # The race keeps its word about time and caps.
+    deadline = options.get("deadline", math.inf)
+    assert result.elapsed <= deadline + max(1.0, 0.02 * deadline)
+    assert sum(recorded.values()) <= options["max_pulls"] + VirtualCrewSlack
+    if result.confidence is not None:
+        assert result.decided
+
+
+VirtualCrewSlack = 4 * 9  # pulls under way when the cap is reached are recorded too
+
+
+@settings(max_examples=40)
+@given(races(), hosts, st.data())
+def test_a_resumed_race_ends_as_the_undisturbed_one(
+    options: dict[str, Any], weather: tuple[int, float, str], data: Any
+) -> None:
+    """Kill it after any record (or in the middle of one), resume: the verdict is the same.
+
+    With λ given and no deadline a race is a function of its values. With λ learned or a deadline it
+    depends on the clock too, and then at least nothing recorded is lost.
+    """
+    options = options | {"retries": 3}
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Path(folder, "race.jsonl")
+        whole = run(options, host_for(*weather, options["cores"]), journal)
+        lines = journal.read_bytes().splitlines(keepends=True)
+        cut = data.draw(st.integers(1, len(lines)))
+        torn = data.draw(st.integers(0, len(lines[cut]) - 1)) if cut < len(lines) else 0
+        kept = b"".join(lines[:cut])
+        journal.write_bytes(kept + (lines[cut][:torn] if torn else b""))
+        other_order = host_for(weather[0] + 1, weather[1], weather[2], options["cores"])
+        again = run(options, other_order, journal)
+        assert journal.read_bytes().startswith(kept)
+        recorded = Counter(
+            p for r in records_of(journal) if r["kind"] == "results" for p in pulls_of(r["pulls"])
+        )
+        assert all(count == 1 for count in recorded.values())
+        view = read_journal(journal)
+    if isinstance(whole, RaceFailed) or isinstance(again, RaceFailed):
+        return
+    assert view.verdict == again.verdict
+    assert [a.pulls for a in view.standing.arms] == [a.pulls for a in again.arms]
+    clockless = options["scaling"] is not None and "deadline" not in options
+    if clockless and weather[1] == 0.0:
+        assert again.chosen == whole.chosen
+        assert again.decided == whole.decided
+        assert again.rounds == whole.rounds
+
+
+@settings(max_examples=40)
+@given(races(), hosts, hosts)
+def test_the_order_of_completion_decides_nothing(
+    options: dict[str, Any], one: tuple[int, float, str], other: tuple[int, float, str]
+) -> None:
+    """Where λ is given and there is no deadline, two hosts with other durations agree."""
+    options = options | {"scaling": CorePool(options["cores"], lambda c: 1.0 / c)}
+    options.pop("deadline", None)
+    if "confidence" not in options:
+        options |= {"confidence": 0.9, "policy": APR()}
+    results = [
+        run(options, host_for(seed, 0.0, kind, options["cores"]), None)
+        for seed, _, kind in (one, other)
+    ]
+    first, second = results
+    assert isinstance(first, Result)
+    assert isinstance(second, Result)
+    assert first.chosen == second.chosen
+    assert first.still_in == second.still_in
+    assert first.rounds == second.rounds
+
+
+def test_the_journal_has_a_result_before_the_policy_hears_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Law 5, with its control: put before written, and the test sees it."""
+    journal = tmp_path / "race.jsonl"
+    unwritten: list[tuple[int, int]] = []
+    put = Ledger.put
+
+    def spy(self: Ledger, arm: int, first: int, values: Any) -> None:
+        on_disk = {
+            p for r in records_of(journal) if r["kind"] == "results" for p in pulls_of(r["pulls"])
+        }
+        unwritten.extend(
+            (arm, first + i) for i in range(len(values)) if (arm, first + i) not in on_disk
+        )
+        put(self, arm, first, values)
+
+    monkeypatch.setattr(Ledger, "put", spy)
+    options = {"confidence": 0.9, "cores": 4, "scaling": CorePool(4, lambda c: 1.0 / c)}
+    race(evaluate, [0.1, 0.5], engine=VirtualHost(), journal=journal, progress=False, **options)  # type: ignore[arg-type]
+    assert unwritten == []
+    monkeypatch.setattr(dispatch.Dispatcher, "_commit", lambda self: None)
+    other = tmp_path / "other.jsonl"
+    journal = other
+    race(evaluate, [0.1, 0.5], engine=VirtualHost(), journal=other, progress=False, **options)  # type: ignore[arg-type]
+    assert unwritten
