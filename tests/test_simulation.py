@@ -106,7 +106,7 @@ def test_a_deadline_with_room_for_endless_pulls_is_used(policy: str) -> None:
 
 
 def test_a_cap_that_allows_no_pull_decides_nothing() -> None:
-    result = simulate([0.1, 0.9], "ssh", PowerLaw(0.5), deadline=40.0, max_pulls=10)
+    result = simulate([0.1, 0.9], "ssh", PowerLaw(0.5), deadline=40.0, max_pulls=1)
     assert result.index.tolist() == [-1]
     assert result.pulls.tolist() == [0]
     assert "would exceed 10" in result.reasons[0]

@@ -28,15 +28,16 @@ def run(
 ) -> Ending:
     """Race until the policy has a verdict, the deadline comes, or a cap is reached.
 
-    Pulls unfinished at the deadline do not count. A round that would go past `max_pulls` is not
-    started. Where results come in parts, the policy may drop arms in mid-round: the engine then
-    cancels their pulls, which are no longer asked for.
+    Pulls unfinished at the deadline do not count. Of a round that would go past `max_pulls` as much
+    is pulled as may be, of all arms in proportion. Where results come in parts, the policy may
+    drop arms in mid-round: the engine then cancels their pulls, which are no longer asked for.
     """
     told = int(pacer.tally.pulls.sum())  # a race may have been stopped before, and go on
     while (verdict := pacer.verdict) is None:
-        wanted = pacer.ask()
-        if told + wanted.total > max_pulls:
-            verdict = pacer.stop(f"the next {wanted.total} pulls would exceed {max_pulls:g} in all")
+        asked = pacer.ask()
+        wanted = asked.within(max_pulls - told)
+        if wanted.total == 0:
+            verdict = pacer.stop(f"no more than {max_pulls:g} pulls were allowed")
             break
         if pacer.rounds >= max_rounds:
             verdict = pacer.stop(f"no verdict after {max_rounds:g} rounds")
@@ -47,7 +48,7 @@ def run(
             verdict = pacer.stop(f"the deadline of {deadline:g} s came")
             break
         told += results.total
-        complete = results.total == wanted.total
+        complete = results.total == asked.total
         if complete:
             pacer.adjust(engine.conditions(pacer.rounds))
         pacer.tell(results)

@@ -1,6 +1,8 @@
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
-from paceline.core.seeds import pull_seed, replication_seeds
+from paceline.core.seeds import pull_seed, pull_seeds, replication_seeds
 
 
 def test_seeds_are_distinct_fit_31_bits_and_never_change() -> None:
@@ -23,3 +25,17 @@ def test_replications_do_not_share_streams() -> None:
         for part in (rewards.generate_state(1)[0], np.uint64(policy))
     }
     assert len(words) == 100
+
+
+@given(
+    st.integers(0, 2**200),
+    st.integers(0, 2**33),
+    st.integers(0, 2**40),
+    st.integers(1, 12),
+    st.booleans(),
+)
+def test_many_seeds_at_once_are_the_same_as_one_by_one(
+    race_seed: int, arm: int, first: int, count: int, paired: bool
+) -> None:
+    one_by_one = [pull_seed(race_seed, arm, first + i, paired=paired) for i in range(count)]
+    assert pull_seeds(race_seed, arm, first, count, paired=paired) == one_by_one

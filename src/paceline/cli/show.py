@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     pulls, rounds = count(standing.pulls, "pull"), count(standing.rounds, "round")
     state = {
         "finished": "finished",
-        "undecided": f"ended undecided: paceline resume {options.journal} with a later limit goes on",
+        "undecided": f"ended undecided; to go on: paceline resume {options.journal} --help",
         "running": "running now",
         "unfinished": f"not finished, not running: paceline resume {options.journal}",
     }[_state(view)]

@@ -32,6 +32,16 @@ class Round:
         share = self.share[some] if isinstance(self.share, np.ndarray) else self.share
         return Round(self.arms[some], pulls[some], share)
 
+    def within(self, most: float) -> "Round":
+        """The same round, or so much of it, in proportion, that it has at most `most` pulls.
+
+        >>> Round(np.array([0, 1]), np.array([4, 8])).within(7).pulls
+        array([2, 4])
+        """
+        if self.total <= most:
+            return self
+        return self.keeping((self.pulls * (most / self.total)).astype(np.int64))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:

@@ -1,6 +1,18 @@
 """Seeds: a pull's depends on the race, the arm and its number only, never on when it ran."""
 
+from typing import TypeAlias
+
 import numpy as np
+import numpy.typing as npt
+
+Words: TypeAlias = npt.NDArray[np.uint32]
+
+
+# The constants of numpy's SeedSequence, which are part of its promise of reproducible streams.
+_INIT_A, _MULT_A = 0x43B0D7E5, 0x931E8875
+_INIT_B, _MULT_B = 0x8B51F9DD, 0x58F38DED
+_MIX_LEFT, _MIX_RIGHT = 0xCA01F9DD, 0x4973F715
+_WORTH_AN_ARRAY = 4
 
 
 def pull_seed(race_seed: int, arm: int, pull: int, *, paired: bool = False) -> int:
@@ -28,7 +40,33 @@ def pull_seeds(
     >>> pull_seeds(0, arm=3, first=7, count=2) == [pull_seed(0, 3, 7), pull_seed(0, 3, 8)]
     True
     """
-    return [pull_seed(race_seed, arm, pull, paired=paired) for pull in range(first, first + count)]
+    if count < _WORTH_AN_ARRAY or first + count > 2**32:
+        pulls = range(first, first + count)
+        return [pull_seed(race_seed, arm, pull, paired=paired) for pull in pulls]
+    # A SeedSequence mixes the words of its key one after the other, the number of the pull last:
+    # up to there it is the same for all of them, and its first word is all that is needed.
+    key = (0,) if paired else (1, arm)
+    before = np.random.SeedSequence(entropy=race_seed, spawn_key=key)
+    words = max(4, _words(race_seed)) + sum(_words(word) for word in key)
+    mixes = 4 * words  # each word is mixed into each of the pool's four, itself included
+    hash_a = _INIT_A * pow(_MULT_A, mixes, 2**32) % 2**32
+    word: Words = np.arange(first, first + count, dtype=np.uint32)
+    word = _scramble(word, hash_a, hash_a * _MULT_A)
+    left = np.uint32(_MIX_LEFT * int(before.pool[0]) % 2**32)
+    word = left - np.uint32(_MIX_RIGHT) * word
+    word ^= word >> np.uint32(16)
+    word = _scramble(word, _INIT_B, _INIT_B * _MULT_B)
+    seeds: list[int] = (word >> np.uint32(1)).tolist()
+    return seeds
+
+
+def _scramble(word: Words, first: int, then: int) -> Words:
+    word = (word ^ np.uint32(first)) * np.uint32(then % 2**32)
+    return word ^ (word >> np.uint32(16))
+
+
+def _words(value: int) -> int:
+    return max(1, (int(value).bit_length() + 31) // 32)
 
 
 def replication_seeds(seed: int, replication: int) -> tuple[np.random.SeedSequence, int]:
