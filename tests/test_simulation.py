@@ -109,7 +109,7 @@ def test_a_cap_that_allows_no_pull_decides_nothing() -> None:
     result = simulate([0.1, 0.9], "ssh", PowerLaw(0.5), deadline=40.0, max_pulls=1)
     assert result.index.tolist() == [-1]
     assert result.pulls.tolist() == [0]
-    assert "would exceed 10" in result.reasons[0]
+    assert "no more than 1 pulls" in result.reasons[0]
 
 
 def test_rounds_that_a_cap_kept_from_starting_are_not_counted() -> None:

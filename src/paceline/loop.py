@@ -37,7 +37,7 @@ def run(
         asked = pacer.ask()
         wanted = asked.within(max_pulls - told)
         if wanted.total == 0:
-            verdict = pacer.stop(f"no more than {max_pulls:g} pulls were allowed")
+            verdict = pacer.stop(f"no more than {max_pulls:g} pulls in all were allowed")
             break
         if pacer.rounds >= max_rounds:
             verdict = pacer.stop(f"no verdict after {max_rounds:g} rounds")

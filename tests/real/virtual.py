@@ -59,7 +59,7 @@ class VirtualCrew:
         self.number = 0
         self.closed = False
 
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> bool:
         assert not self.closed
         assert 1 <= job.pulls <= self.largest_job
         self.in_use[job.number] = job.cores
@@ -73,13 +73,14 @@ class VirtualCrew:
             failure = self._fault(arm, pull)
             last = place == len(pulls) - 1
             if failure == "hang":
-                return  # nothing is heard of it until it is killed
+                return True  # nothing is heard of it until it is killed
             if failure is not None:
                 self._later(when, Report(job.number, [], [], failure, finished=True))
-                return
+                return True
             seed = self.seeds(arm, pull, 1)[0]
             value = float(self.evaluate(self.arms[arm], seed=seed))
             self._later(when, Report(job.number, [value], [seconds], None, finished=last))
+        return True
 
     def _fault(self, arm: int, pull: int) -> Any:
         attempt = self.attempts[arm, pull] = self.attempts.get((arm, pull), 0) + 1

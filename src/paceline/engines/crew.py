@@ -55,8 +55,8 @@ class Crew(Protocol):
 
     largest_job: int  # how many pulls a job may have
 
-    def start(self, job: Job) -> None:
-        """Begin a job."""
+    def start(self, job: Job) -> bool:
+        """Begin a job; False if a first report, without values, will say when it really began."""
 
     def kill(self, job: int) -> None:
         """End a job and all that it started; its last report comes when it is gone."""

@@ -30,6 +30,7 @@ _GROUP_SECONDS = 0.005  # of work in a group: the overhead of a job is then abou
 _WORTH_KILLING_SECONDS = 0.25  # a new worker has to load the user's modules again
 _REFIT_GROWTH = 1.2  # τ is fitted again when there are so many times the pulls
 _TICK_SECONDS = 0.25
+_LOADING_SECONDS = 120.0  # that a worker may take to start and to import, beside the timeout
 _BINARY = frozenset((0.0, 1.0))
 
 
@@ -234,7 +235,8 @@ class Dispatcher:
         expected = (each or math.inf) * job.pulls
         self._running[job.number] = _Running(job, runs, now, now, expected)
         self.free -= cores
-        self.crew.start(job)
+        if not self.crew.start(job):
+            self._running[job.number].heard += _LOADING_SECONDS
 
     def _group(self, cores: int, waiting: int, each: float | None) -> int:
         """How many pulls to send at once: more than one only if they are very short."""

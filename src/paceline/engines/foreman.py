@@ -256,22 +256,25 @@ class Worker:
     def serve(self) -> None:
         """Work until the driver closes the channel."""
         call: Callable[[int, int | None], Any] | None = None
+        ready = False
         while message := self.channel.recv(_LARGEST_MESSAGE):
             processors, what, work = pickle.loads(message)
             self._pin(processors)
             if os.fstat(self.log_file).st_size > _LARGEST_LOG:
                 os.ftruncate(self.log_file, 0)
-            if what == "command":
-                self._report(*self._command(*work), finished=True)
-                continue
-            if call is None:
+            if what == "function" and call is None:
                 try:
                     call = self._load()
                 except Exception:
                     self._report([], [], _failure("could not be loaded"), finished=True)
                     continue
+            if not ready:
+                ready = True
                 self._report([], [], None, finished=False)  # a pull's timeout starts here
-            self._evaluate(call, work)
+            if call is None:
+                self._report(*self._command(*work), finished=True)
+            else:
+                self._evaluate(call, work)
 
     def _pin(self, processors: list[int]) -> None:
         """Run on these processors only: every thread, since threads that run keep their mask."""

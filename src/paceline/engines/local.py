@@ -9,11 +9,13 @@ import json
 import os
 import pickle
 import selectors
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,13 +24,13 @@ from typing import Any, BinaryIO
 from paceline.engines.crew import Failure, Job, Report
 from paceline.engines.machine import AvailableCores, available_cores
 from paceline.engines.work import Work
-from paceline.errors import PacelineError
 
 _FOREMAN = Path(__file__).with_name("foreman.py")
 _LARGEST_MESSAGE = 1 << 20
 _LARGEST_GROUP = 128
 _LOG_TAIL = 4_000  # bytes of what a pull printed that go into an error
 _CLOSING_SECONDS = 5.0
+_MARK = "PACELINE_CREW"  # an environment variable by which all that a crew started is known
 
 
 class LocalHost:
@@ -58,6 +60,7 @@ class _Worker:
     processors: list[int] = field(default_factory=list)
     job: Job | None = None
     log_start: int = 0
+    ready: bool = False  # whether it has loaded what it needs
     listening: bool = True
     killed: bool = False
 
@@ -80,6 +83,7 @@ class LocalCrew:
         self._by_job: dict[int, _Worker] = {}
         self._count = 0
         self._load: BinaryIO | None = None
+        self._mark = uuid.uuid4().hex
         self._selector = selectors.DefaultSelector()
         self._control, self._foreman = self._start_foreman()
 
@@ -91,7 +95,7 @@ class LocalCrew:
 
     # Jobs.
 
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> bool:
         """Send a job to an idle worker for that many cores, or to a new one."""
         worker = self._worker_for(job.cores)
         worker.job = job
@@ -101,6 +105,7 @@ class LocalCrew:
         what, work = self.work.order(job.runs, job.cores)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end is reported
             worker.channel.send(pickle.dumps((worker.processors, what, work)))
+        return worker.ready
 
     def kill(self, job: int) -> None:
         """End a job with its worker and all that it started."""
@@ -207,8 +212,9 @@ class LocalCrew:
         if failed is not None:
             kind, what, detail = failed
             failure = Failure(kind, what, detail or self._log_tail(worker))
-        elif worker.output is not None:
+        elif worker.output is not None and finished:
             values, failure = self._read_output(worker, job, seconds[0])
+        worker.ready = True
         if finished:
             self._release(worker)
             self._idle.append(worker)
@@ -238,20 +244,20 @@ class LocalCrew:
                 [sys.executable, "-P", str(_FOREMAN), str(its.fileno())],
                 pass_fds=[its.fileno()],
                 stdin=subprocess.DEVNULL,
+                env=os.environ | {_MARK: self._mark},
             )
         self._selector.register(mine, selectors.EVENT_READ, None)
         return mine, foreman
 
     def _tell_foreman(self, order: dict[str, Any], files: Sequence[int] = ()) -> None:
-        try:
+        # If the foreman is gone, the next wait sees it and makes up for it.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             socket.send_fds(self._control, [json.dumps(order).encode()], list(files))
-        except (BrokenPipeError, ConnectionResetError):
-            raise self._lost_foreman() from None
 
     def _hear_foreman(self) -> list[Report]:
         message = _receive(self._control)
         if not message:
-            raise self._lost_foreman()
+            return self._replace_foreman()
         news = json.loads(message)
         if "ended" not in news:
             return []
@@ -283,11 +289,29 @@ class LocalCrew:
             self._selector.unregister(worker.channel)
             worker.listening = False
 
-    def _lost_foreman(self) -> PacelineError:
-        return PacelineError(
-            "the process that starts the workers has died (was it killed, or is memory short?): "
-            "resume the race from its journal"
-        )
+    def _replace_foreman(self) -> list[Report]:
+        """The foreman was killed: end what it had started, and begin anew with another one."""
+        self._selector.unregister(self._control)
+        self._control.close()
+        self._foreman.wait()
+        _kill_marked(self._mark)
+        self._control, self._foreman = self._start_foreman()
+        reports: list[Report] = []
+        for worker in self._workers.values():
+            worker.killed = True  # not by its pull
+            reports += self._bury(worker, 0)
+        self._workers.clear()
+        return reports
+
+
+def _kill_marked(mark: str) -> None:
+    """Kill every process that carries the mark in its environment."""
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
+            with contextlib.suppress(OSError):
+                environment = Path("/proc", name, "environ").read_bytes()
+                if f"{_MARK}={mark}".encode() in environment.split(b"\0"):
+                    os.kill(int(name), signal.SIGKILL)
 
 
 def _receive(channel: socket.socket) -> bytes:

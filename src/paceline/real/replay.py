@@ -43,7 +43,7 @@ class _NoCrew:
 
     largest_job = 1
 
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> bool:
         raise _NothingMore
 
     def kill(self, job: int) -> None:
