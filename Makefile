@@ -5,7 +5,7 @@ READY := .venv/.ready
 
 .PHONY: demo test lint format bench clean
 
-demo: $(READY)  ## a race in virtual time, told step by step
+demo: $(READY)  ## a real race on this machine, told as it goes
 	$(BIN)/paceline demo
 
 test: $(READY) lint  ## linters, types, import contracts, then every test and doctest

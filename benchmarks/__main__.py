@@ -5,11 +5,12 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import errors, figure3, figure4, speed
+from benchmarks import engine, errors, figure3, figure4, speed
 from paceline.cli.output import print_table
 
 BENCHMARKS = {
     "speed": speed.run,
+    "engine": engine.run,
     "figure3": figure3.run,
     "figure4": figure4.run,
     "errors": errors.run,

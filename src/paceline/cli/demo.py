@@ -1,107 +1,94 @@
-"""`paceline demo`: the whole story in a minute."""
+"""`paceline demo`: the whole story in a minute, on real cores."""
 
 import argparse
-from itertools import groupby
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from paceline import theory
-from paceline.cli.output import print_table
+from paceline import real
+from paceline.cli import virtual_demo
+from paceline.cli.results import print_result
 from paceline.core.arrays import whole
-from paceline.core.problem import Bernoulli
-from paceline.core.scaling import PowerLaw
-from paceline.engines.simulated import Span
-from paceline.loop import run as run_race
-from paceline.paper.instances import linear_means
-from paceline.policies.apr import APR
-from paceline.policies.base import Policy, Task
-from paceline.policies.batch_racing import BatchRacing
-from paceline.policies.sequential_halving import SequentialHalving
-from paceline.policies.ssh import SSH
-from paceline.simulation import prepare_race, simulate
-from paceline.tables import Table
+from paceline.durations import say_seconds
+from paceline.engines.machine import available_cores
+from paceline.result import Result
+from paceline.screen import make_screen
 
 NAME = "demo"
 SUMMARY = "the whole story in a minute"
-DESCRIPTION = "A race in virtual time, told round by round, and what other strategies would take."
+DESCRIPTION = """\
+A race of a small simulator on this machine's cores, told as it goes.
 
-_SCALING = PowerLaw(0.5)
+  paceline demo
+  paceline demo --virtual      races in virtual time: how APR and SSH choose their rounds"""
+
+_STOCKS = (36, 40, 44, 48, 52, 56, 60, 64)
+_SHOPS = 200_000
 _CONFIDENCE = 0.95
+_DEADLINE_SECONDS = 8.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    parser.add_argument("--virtual", action="store_true", help="in virtual time, with known means")
     parser.add_argument("--seed", type=int, default=0)
 
 
+def season(stock: int, *, seed: int, cores: int) -> float:
+    """The profit per shop of one simulated season: the shops are shared among `cores` threads.
+
+    The weather, the same for all shops, makes one season better than the next.
+    """
+    weather, *seeds = np.random.SeedSequence(seed).spawn(1 + 8)
+    demand = 50 * np.exp(0.02 * np.random.default_rng(weather).standard_normal())
+
+    def profit(part: np.random.SeedSequence) -> float:
+        sold = np.minimum(np.random.default_rng(part).poisson(demand, _SHOPS // 8), stock)
+        return float(sold.mean())
+
+    with ThreadPoolExecutor(cores) as team:  # numpy draws without holding Python's lock
+        return float(np.mean(list(team.map(profit, seeds)))) - 0.6 * stock
+
+
 def run(options: argparse.Namespace) -> int:
-    """Tell a race with a confidence, then one with a deadline."""
+    """Race to a confidence, then to a deadline."""
     whole(options.seed, "seed", least=0)
-    means = linear_means(0.1)
-    print("16 arms with 0/1 rewards; the best wins 90 % of its pulls, the second 80 %.")
-    print("Twice the cores make a pull only 1.41 times faster: λ(m) = √m seconds for m at once.\n")
-    _tell_race(means, options.seed)
-    _compare(means, options.seed)
-    _deadline(options.seed)
+    if options.virtual:
+        return virtual_demo.run(options)
+    print(f"A shop chain asks: how much to stock? {len(_STOCKS)} candidates, and a simulator that")
+    print(
+        "gives the profit of one season. Seasons differ, so one run proves nothing; and a run may"
+    )
+    print(f"use one core or several. This machine has {available_cores()}.\n")
+    print(
+        f"Race 1: until the best is known with {_CONFIDENCE:.0%} confidence. The first runs are on"
+    )
+    print("1, 2, … cores, to see what more cores are worth; after that paceline decides how many")
+    print("runs to do at once, on how many cores each, and which candidates are out.\n", flush=True)
+    result = _race(options.seed, confidence=_CONFIDENCE)
+    print_result(result)
+    _tell_scaling(result)
+    print(f"\nRace 2: the best answer within {say_seconds(_DEADLINE_SECONDS)}, whatever happens.\n")
+    sys.stdout.flush()
+    print_result(_race(options.seed + 1, deadline=_DEADLINE_SECONDS))
+    print("\nNext: race functions of your own (paceline.race in Python) or commands:\n")
+    print("  paceline race 'sim --x {x} --seed {seed} -j {cores}' -L x 1,2,4 --deadline 60s\n")
+    print("See README.md, paceline race --help, and paceline demo --virtual.")
     return 0
 
 
-def _tell_race(means: np.ndarray, seed: int) -> None:
-    spans: list[Span] = []
-    task = Task(arms=means.size, scaling=_SCALING, confidence=_CONFIDENCE)
-    ending = run_race(*prepare_race(Bernoulli(means), APR(), task, seed, 0, spans))
-    rows = []
-    for number, (end, group) in enumerate(groupby(spans, key=lambda span: span.end), start=1):
-        batch = list(group)
-        share = f"1/{round(1 / batch[0].share)}"
-        rows.append((number, len(batch), batch[0].pulls, share, end - batch[0].start, end))
-    print(f"APR races until the best is known with {_CONFIDENCE:.0%} confidence:\n")
-    columns = ("round", "arms", "pulls each", "pool per pull", "lasts (s)", "clock (s)")
-    print_table(Table(columns, rows))
-    best = int(ending.verdict.arms[0])
+def _race(seed: int, **goal: float) -> Result:
+    screen = make_screen(None, keep=False)
+    return real.race(season, _STOCKS, seed=seed, progress=screen or False, **goal)  # type: ignore[arg-type]
+
+
+def _tell_scaling(result: Result) -> None:
+    pool = result.scaling
+    if pool is None or pool.cores == 1:
+        return
+    alone, together = pool.runtime_seconds[0], pool.runtime_seconds[-1]
     print(
-        f"\nVerdict after {ending.seconds:.0f} s and {ending.pulls} pulls: arm {best} is the best, "
-        f"with probability at least {ending.verdict.confidence:g}.\n"
+        f"\nLearned on the way: a run takes {say_seconds(alone)} on 1 core and "
+        f"{say_seconds(together)} on {pool.cores}."
     )
-
-
-def _compare(means: np.ndarray, seed: int) -> None:
-    policies: list[tuple[str, Policy]] = [
-        ("APR, adaptive", APR()),
-        ("batches of 16", BatchRacing(batch=16)),
-        ("batches of 1024", BatchRacing(batch=1024)),
-        ("batches of 65536", BatchRacing(batch=65536)),
-    ]
-    rows = []
-    for label, policy in policies:
-        result = simulate(
-            means, policy, _SCALING, confidence=_CONFIDENCE, seed=seed, replications=20
-        )
-        correct = f"{int(result.correct.sum())} of {result.correct.size}"
-        rows.append((label, result.mean_seconds, float(result.pulls.mean()), correct))
-    print("The same with the pulls at once fixed beforehand (means of 20 races):\n")
-    print_table(Table(("strategy", "seconds", "pulls", "correct"), rows))
-    print("\nAPR finds the right parallelism as it goes; a batch has to be guessed.\n")
-
-
-def _deadline(seed: int) -> None:
-    means = np.random.default_rng(seed).random(256)
-    scaling = PowerLaw(0.25)
-    rows = []
-    for deadline in (12.0, 20.0, 40.0):
-        k = theory.stages_to_combine(means.size, deadline, scaling)
-        found = [
-            int(
-                simulate(
-                    means, policy, scaling, deadline=deadline, seed=seed, replications=100
-                ).correct.sum()
-            )
-            for policy in (SSH(), SequentialHalving(too_short="blind"))
-        ]
-        rows.append((deadline, k, *found))
-    print("With a deadline instead: 256 arms, λ(m) = m^0.25. SSH halves k times at once,")
-    print("as the scaling advises; sequential halving does it one by one, and cuts blindly")
-    print("where a stage has no time for a pull of every arm (successes in 100 races):\n")
-    print_table(Table(("deadline (s)", "k", "SSH", "sequential halving"), rows))
-    print("\nNext, after `source .venv/bin/activate`: paceline reproduce all, or")
-    print("paceline simulate --help; and README.md.")

@@ -30,6 +30,7 @@ _GROUP_SECONDS = 0.005  # of work in a group: the overhead of a job is then abou
 _WORTH_KILLING_SECONDS = 0.25  # a new worker has to load the user's modules again
 _REFIT_GROWTH = 1.2  # τ is fitted again when there are so many times the pulls
 _TICK_SECONDS = 0.25
+_MOST_UNTIMED = 1000
 _LOADING_SECONDS = 120.0  # that a worker may take to start and to import, beside the timeout
 _BINARY = frozenset((0.0, 1.0))
 
@@ -102,6 +103,7 @@ class Dispatcher:
         self.on_round: Callable[[], None] | None = None
         self.binary = False  # whether a value other than 0 and 1 is an error
         self.in_order = True  # whether a deadline leaves out values that came before their turn
+        self.pulls = 0  # that have given a value, in this session or before
         self.core_seconds = 0.0
         self.arm_seconds = np.zeros(arms)
         self.failures: list[tuple[int, int, Failure]] = []
@@ -120,6 +122,7 @@ class Dispatcher:
         self._newly_failed: list[int] = []
         self._running: dict[int, _Running] = {}
         self._jobs = 0
+        self._untimed: list[tuple[int, Sequence[Run], Sequence[float]]] = []
         self._seconds_by_cores: dict[int, tuple[int, float]] = {}
         self.begin(np.arange(arms))
 
@@ -327,9 +330,9 @@ class Dispatcher:
             )
 
     def _count_time(self, cores: int, done: Sequence[Run], seconds: Sequence[float]) -> None:
-        times = np.array(seconds)
-        arms = [run.arm for run in done]
-        self.timings.add(np.repeat(arms, [run.pulls for run in done]), cores, times)
+        self._untimed.append((cores, done, seconds))
+        if len(self._untimed) > _MOST_UNTIMED:
+            self._time()
         total, start = 0.0, 0
         for run in done:
             part = sum(seconds[start : start + run.pulls])
@@ -337,8 +340,16 @@ class Dispatcher:
             start += run.pulls
             total += part
         self.core_seconds += cores * total
+        self.pulls += start
         count, before = self._seconds_by_cores.get(cores, (0, 0.0))
         self._seconds_by_cores[cores] = (count + start, before + total)
+
+    def _time(self) -> None:
+        """Hand the durations on to be fitted: many at once, since that takes a while."""
+        for cores, done, seconds in self._untimed:
+            arms = np.repeat([run.arm for run in done], [run.pulls for run in done])
+            self.timings.add(arms, cores, np.array(seconds))
+        self._untimed.clear()
 
     def _put(self, done: Sequence[Run], values: Sequence[float]) -> None:
         start = 0
@@ -447,11 +458,14 @@ class Dispatcher:
 
     def refit(self) -> None:
         """Learn τ from all pulls so far, if there are enough new ones."""
-        if self.pool is not None and self.timings.pulls < _REFIT_GROWTH * self._fitted_pulls:
-            return
-        self._fitted_pulls = self.timings.pulls
-        self.runtime: Runtime = self.timings.fit()
-        self.use(make_pool(self.runtime, self.rules))
+        if self.pool is None or self.pulls >= _REFIT_GROWTH * self._fitted_pulls:
+            self._fitted_pulls = self.pulls
+            self.use(make_pool(self.runtime(), self.rules))
+
+    def runtime(self) -> Runtime:
+        """τ, as fitted to all pulls so far."""
+        self._time()
+        return self.timings.fit()
 
     def use(self, pool: CorePool) -> None:
         """Give out cores by this pool from now on."""

@@ -101,7 +101,7 @@ class Prepared:
 
     def _how_to_resume(self, dispatcher: Dispatcher) -> str:
         after = f"interrupted after {say_seconds(dispatcher.elapsed())}"
-        pulls = dispatcher.timings.pulls
+        pulls = dispatcher.pulls
         if self.journal is None:
             return f"{after}; its {pulls} pulls are lost: with a journal it could be resumed"
         if isinstance(self.settings.what, Command):

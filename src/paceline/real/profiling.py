@@ -89,7 +89,7 @@ def profile(
         ) from None
     finally:
         dispatcher.finish()
-    return Profile(dispatcher.timings.fit(), notes.measured, settings.rules.cores)
+    return Profile(dispatcher.runtime(), notes.measured, settings.rules.cores)
 
 
 _WHATEVER: dict[str, Any] = {
