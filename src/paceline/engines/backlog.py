@@ -28,10 +28,16 @@ class Backlog:
         """From now on of these arms all pulls below these numbers are wanted, and no others."""
         for arm in self._order:
             self._until[arm] = 0
-        self._order, self._turn = [arm for arm, _ in asked], 0
         for arm, until in asked:
             self._until[arm] = until
-        self._fresh = sum(max(0, until - self._next[arm]) for arm, until in asked)
+        # Whoever has the most to do comes first: the arms stay level, however often this is called.
+        self._order = sorted((arm for arm, _ in asked), key=self._left, reverse=True)
+        self._turn = 0
+        self._fresh = sum(max(0, self._left(arm)) for arm in self._order)
+
+    def _left(self, arm: int) -> int:
+        """How many pulls of the arm are still to be given out; below 0 if too many were."""
+        return self._until[arm] - self._next[arm]
 
     def is_wanted(self, run: Run) -> bool:
         """Whether the first of these pulls, at least, is wanted."""
@@ -55,7 +61,7 @@ class Backlog:
         while most > 0:
             arm = self._order[self._turn]
             self._turn = (self._turn + 1) % len(self._order)
-            pulls = min(each, most, self._until[arm] - self._next[arm])
+            pulls = min(each, most, self._left(arm))
             if pulls > 0:
                 runs.append(Run(arm, self._next[arm], pulls))
                 self._next[arm] += pulls
