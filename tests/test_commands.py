@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline import InvalidInput
-from paceline.commands import Command, NoValue, Value, parse_value
+from paceline.commands import Command
+from paceline.values import NoValue, Value, parse_value
 
 # What an operating system takes as an argument: anything but a zero byte.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

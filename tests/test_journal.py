@@ -1,5 +1,6 @@
 """The journal against crashes, second writers, readers in between, and paths that are no files."""
 
+import contextlib
 import json
 import os
 import struct
@@ -14,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paceline import journal as journal_module
 from paceline.errors import InvalidInput
 from paceline.journal import Journal, Record, is_locked, read_records
 
@@ -31,7 +31,7 @@ WHOLE = b"".join(LINES)
 def quick_disk() -> Iterator[None]:
     """No crash of the machine is tested here, and the disk takes a millisecond each time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(journal_module.os, "fsync", lambda file: None)
+        patch.setattr("paceline.journal.os.fsync", lambda file: None)
         yield
 
 
@@ -62,7 +62,7 @@ def test_a_commit_reaches_the_disk_before_it_returns(
     sizes: list[int] = []
     with Journal.open(path) as journal:
         monkeypatch.setattr(
-            journal_module.os, "fsync", lambda file: sizes.append(os.fstat(file).st_size)
+            "paceline.journal.os.fsync", lambda file: sizes.append(os.fstat(file).st_size)
         )
         journal.add(RECORDS[0])
         assert sizes == []
@@ -145,10 +145,8 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path, foreign: str) -
     """A file that ends without a newline is as common as a torn line, and not ours to cut."""
     path = tmp_path / "mine.json"
     path.write_text(foreign)
-    try:
+    with contextlib.suppress(InvalidInput):
         Journal.open(path).close()
-    except InvalidInput:
-        pass
     assert path.read_text() == foreign
 
 
@@ -170,7 +168,7 @@ def test_a_full_disk_leaves_a_journal_that_can_be_read(
     with Journal.open(path) as journal:
         journal.add(RECORDS[0])
         journal.commit()
-        monkeypatch.setattr(journal_module.os, "write", nearly_full)
+        monkeypatch.setattr("paceline.journal.os.write", nearly_full)
         journal.add(RECORDS[1])
         with pytest.raises(OSError, match="No space"):
             journal.commit()
@@ -261,7 +259,7 @@ def test_a_reader_sees_whole_records_only_however_slowly_they_are_written(
         seen.append(read_records(path))
         return written
 
-    monkeypatch.setattr(journal_module.os, "write", slow)
+    monkeypatch.setattr("paceline.journal.os.write", slow)
     write(path, RECORDS)
     assert all(records == RECORDS[: len(records)] for records in seen)
     assert {len(records) for records in seen} == {0, 1, 2, 3}
@@ -289,7 +287,7 @@ def test_a_file_without_the_right_to_write_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "race.jsonl"
     path.write_bytes(WHOLE)
     path.chmod(0o444)
-    with pytest.raises(InvalidInput, match="cannot write the journal .*Permission denied"):
+    with pytest.raises(InvalidInput, match=r"cannot write the journal .*Permission denied"):
         Journal.open(path)
     assert read_records(path) == RECORDS
 

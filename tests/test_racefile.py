@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline import InvalidInput
-from paceline.commands import Command, Value
+from paceline.commands import Command
 from paceline.racefile import RaceFile, check_arms, grid, parse_list, read_race_file
+from paceline.values import Value
 
 COMMAND = 'command = "echo {x} {seed}"\n'
 ARMS = "[arms]\nx = [1, 2]\n"

@@ -15,10 +15,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from paceline.commands import Command, check_name, parse_value, written
+from paceline.commands import Command
 from paceline.core.arrays import failure_probability, finite_floats, non_negative, positive, whole
 from paceline.durations import deadline_of, seconds_of
 from paceline.errors import InvalidInput, unknown_name
+from paceline.templates import check_name, written
+from paceline.values import parse_value
 
 MOST_ARMS = 1_000_000  # a grid of more is a slip, and would fill the memory before anybody is told
 

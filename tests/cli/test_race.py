@@ -12,9 +12,9 @@ import pytest
 
 from paceline import APR, PowerLaw, Result
 from paceline.cli import main
-from paceline.commands import Value
 from paceline.core.pool import CorePool
 from paceline.errors import Interrupted, RaceFailed
+from paceline.values import Value
 from tests.cli.made_up import result
 from tests.test_screen import on_terminal
 

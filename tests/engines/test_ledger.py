@@ -1,6 +1,7 @@
 """Whatever the order in which values come in, the policy hears the same."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ Told = tuple[list[int], list[int], list[float], list[float]]
 def round_of(pulls: Sequence[int]) -> Round:
     """So many pulls of arms 0, 1, …, those with none left out."""
     arms = [arm for arm, count in enumerate(pulls) if count]
-    return Round(np.array(arms, dtype=np.int64), np.array([pulls[arm] for arm in arms]))
+    counts = [pulls[arm] for arm in arms]
+    return Round(np.array(arms, dtype=np.int64), np.array(counts, dtype=np.int64))
 
 
 def plain(results: Results) -> Told:
@@ -78,7 +80,7 @@ def races(draw: st.DrawFn) -> tuple[list[list[int]], list[list[float]], list[Chu
         values.append(mine)
         cuts = np.flatnonzero(rng.random(count) < draw(st.sampled_from([0.1, 0.5, 1.0])))
         edges = sorted({0, count, *cuts.tolist()})
-        chunks += [(arm, a, mine[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+        chunks += [(arm, a, mine[a:b]) for a, b in pairwise(edges)]
     order = rng.permutation(len(chunks)).tolist()
     return rounds, values, [chunks[place] for place in order]
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from paceline.cli import race_options
 from paceline.cli.specs import POLICY_HELP, SCALING_HELP, policies_page
-from paceline.commands import VALUE_HELP, Command
+from paceline.commands import Command
 from paceline.errors import InvalidInput
 from paceline.racefile import check_arms, grid, parse_list
+from paceline.values import VALUE_HELP
 
 NAME = "race"
 SUMMARY = "race settings of a command, or several commands"

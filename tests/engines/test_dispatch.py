@@ -1,0 +1,694 @@
+"""The dispatcher over a crew in virtual time: what is started, killed, retried and written."""
+
+import heapq
+import itertools
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from paceline import race
+from paceline.core.pool import CorePool
+from paceline.core.rounds import NO_RESULTS, Results, Round
+from paceline.engines.crew import Failure, Job, Report, Run
+from paceline.engines.dispatch import ArmsFailed, Dispatcher, NotBinary, Rules
+from paceline.errors import PacelineError
+from paceline.journal import Record, read_records
+from tests.real.virtual import VirtualHost
+
+Step = float | Failure  # a value, or what went wrong
+Script = Callable[[Job, int, int], tuple[float, Step]]  # seconds and outcome of an arm's pull
+
+
+def value_of(arm: int, pull: int) -> float:
+    return arm + pull / 1000
+
+
+def all_well(seconds: float = 1.0) -> Script:
+    return lambda job, arm, pull: (seconds, value_of(arm, pull))
+
+
+def pulls_of(runs: Sequence[Any]) -> list[tuple[int, int]]:
+    return [(arm, first + i) for arm, first, pulls in runs for i in range(pulls)]
+
+
+class Stage:
+    """A crew, its clock and its journal, all in one place."""
+
+    def __init__(self, script: Script, *, largest_job: int = 1) -> None:
+        self.script = script
+        self.largest_job = largest_job
+        self.time = 0.0
+        self.jobs: list[Job] = []
+        self.killed: list[int] = []
+        self.closed = False
+        self.running: dict[int, int] = {}
+        self.records: list[Record] = []
+        self.written: list[Record] = []
+        self._events: list[tuple[float, int, Report]] = []
+        self._count = itertools.count()
+
+    # The crew.
+
+    def start(self, job: Job) -> bool:
+        self.jobs.append(job)
+        self.running[job.number] = job.cores
+        when, pulls = self.time, pulls_of(job.runs)
+        for place, (arm, pull) in enumerate(pulls):
+            seconds, outcome = self.script(job, arm, pull)
+            when += seconds
+            last = place == len(pulls) - 1
+            if isinstance(outcome, Failure):
+                self._later(when, Report(job.number, [], [], outcome, finished=True))
+                break
+            self._later(when, Report(job.number, [outcome], [seconds], None, finished=last))
+        return True
+
+    def kill(self, job: int) -> None:
+        assert job in self.running
+        assert job not in self.killed, "killed twice"
+        self.killed.append(job)
+        self._events = [event for event in self._events if event[2].job != job]
+        heapq.heapify(self._events)
+        self._later(self.time + 0.01, Report(job, [], [], None, finished=True))
+
+    def _later(self, when: float, report: Report) -> None:
+        if when < math.inf:
+            heapq.heappush(self._events, (when, next(self._count), report))
+
+    def wait(self, seconds: float | None) -> list[Report]:
+        until = math.inf if seconds is None else self.time + seconds
+        if not self._events or self._events[0][0] > until:
+            assert until < math.inf, "it would wait for ever"
+            self.time = until
+            return []
+        self.time = max(self.time, self._events[0][0])
+        reports = []
+        while self._events and self._events[0][0] <= self.time:
+            reports.append(heapq.heappop(self._events)[2])
+            if reports[-1].finished:
+                del self.running[reports[-1].job]
+        return reports
+
+    def close(self) -> None:
+        self.closed = True
+
+    # The journal.
+
+    def add(self, record: Record) -> None:
+        self.records.append(record)
+
+    def commit(self) -> None:
+        self.written = list(self.records)
+
+    # What tests ask.
+
+    def dispatcher(self, arms: int = 2, **given: Any) -> Dispatcher:
+        rules = {"cores": 4, "least_cores": 1} | given.pop("rules", {})
+        rules.setdefault("most_cores", rules["cores"])
+        return Dispatcher(
+            self, Rules(**rules), arms, journal=self, clock=lambda: self.time, **given
+        )
+
+    def recorded(self) -> list[tuple[int, int]]:
+        return [p for r in self.records if r["kind"] == "results" for p in pulls_of(r["pulls"])]
+
+    def failures(self) -> list[tuple[int, int, str]]:
+        return [(r["arm"], r["pull"], r["what"]) for r in self.records if r["kind"] == "failure"]
+
+    def started(self) -> list[tuple[int, int]]:
+        return [pull for job in self.jobs for pull in pulls_of(job.runs)]
+
+
+def round_of(*pulls: int, share: float | None = None) -> Round:
+    arms = [arm for arm, count in enumerate(pulls) if count]
+    counts = [pulls[arm] for arm in arms]
+    return Round(np.array(arms, dtype=np.int64), np.array(counts, dtype=np.int64), share)
+
+
+def hear_all(dispatcher: Dispatcher, wanted: Round, until: float = math.inf) -> Counter[int]:
+    """Pursue a round to its end, as the loop does; return the pulls told, by arm."""
+    told: Counter[int] = Counter()
+    while wanted.total:
+        dispatcher.pursue(wanted)
+        results = dispatcher.wait(until)
+        if results is NO_RESULTS:
+            break
+        heard = dict(zip(results.arms.tolist(), results.pulls.tolist(), strict=True))
+        told.update(heard)
+        left = wanted.pulls - np.array([heard.get(arm, 0) for arm in wanted.arms.tolist()])
+        wanted = wanted.keeping(left)
+    return told
+
+
+def flat(cores: int, seconds: float = 1.0) -> CorePool:
+    return CorePool(cores, lambda count: seconds)
+
+
+# Cancelling.
+
+
+def arm_0_falls_at(moment: float, script: Script, seconds: float = 1.0) -> tuple[Stage, Dispatcher]:
+    """Both arms run a pull each; then only the other is wanted."""
+    stage = Stage(script)
+    dispatcher = stage.dispatcher(pool=flat(4, seconds))
+    dispatcher.pursue(round_of(1, 1))
+    assert dispatcher.wait(moment) is NO_RESULTS
+    assert len(stage.running) == 2
+    dispatcher.pursue(round_of(0, 1))
+    return stage, dispatcher
+
+
+def test_a_long_pull_of_a_dropped_arm_is_killed_and_its_cores_are_used_again() -> None:
+    stage, dispatcher = arm_0_falls_at(0.1, all_well())
+    assert [pulls_of(stage.jobs[job].runs) for job in stage.killed] == [[(0, 0)]]
+    assert hear_all(dispatcher, round_of(0, 1)) == {1: 1}
+    assert dispatcher.free == 4
+    assert stage.recorded() == [(1, 0)]
+    assert stage.failures() == [], "it did nothing wrong"
+    # If it is wanted after all, it is done again, under the same number.
+    assert hear_all(dispatcher, round_of(1, 0)) == {0: 1}
+    assert dispatcher.ledger.values(0).tolist() == [value_of(0, 0)]
+
+
+def test_a_pull_that_is_nearly_done_is_left_alone_and_its_result_kept() -> None:
+    stage, dispatcher = arm_0_falls_at(0.9, all_well())
+    assert stage.killed == []
+    assert hear_all(dispatcher, round_of(0, 2)) == {1: 2}
+    assert (0, 0) in stage.recorded()
+    jobs = len(stage.jobs)
+    assert hear_all(dispatcher, round_of(1, 0)) == {0: 1}, "its value was kept"
+    assert len(stage.jobs) == jobs, "and nothing was run for it"
+    assert max(Counter(stage.recorded()).values()) == 1
+
+
+def test_a_dropped_pull_of_which_nothing_is_known_is_killed() -> None:
+    stage = Stage(all_well(100.0))
+    dispatcher = stage.dispatcher()  # no pool yet
+    dispatcher.pursue(round_of(1, 1))
+    dispatcher.wait(50.0)
+    dispatcher.pursue(round_of(0, 1))
+    assert len(stage.killed) == 1
+
+
+@pytest.mark.xfail(reason="a pull past its time counts as about to end, however long it hangs")
+def test_a_pull_of_a_dropped_arm_that_hangs_is_killed_too() -> None:
+    def script(job: Job, arm: int, pull: int) -> tuple[float, Step]:
+        return (math.inf if arm == 0 else 50.0), value_of(arm, pull)
+
+    stage, _ = arm_0_falls_at(20.0, script)
+    assert len(stage.killed) == 1
+
+
+def test_a_group_is_kept_as_long_as_one_of_its_pulls_is_wanted() -> None:
+    stage = Stage(all_well(1.0), largest_job=2)
+    dispatcher = stage.dispatcher(rules={"cores": 1}, pool=flat(1, 0.002))
+    dispatcher.pursue(round_of(1, 1))
+    assert dispatcher.wait(0.1) is NO_RESULTS
+    assert [job.runs for job in stage.jobs] == [(Run(0, 0, 1), Run(1, 0, 1))]
+    dispatcher.pursue(round_of(0, 1))
+    assert stage.killed == []
+    assert hear_all(dispatcher, round_of(0, 1)) == {1: 1}
+
+
+def test_a_value_that_arrives_before_the_kill_counts_once() -> None:
+    """A pull reports at the very moment when it is cancelled: one value, whatever comes first."""
+    stage = Stage(all_well(10.0), largest_job=3)
+    dispatcher = stage.dispatcher(rules={"cores": 1}, pool=flat(1, 10.0))
+    dispatcher._group = lambda *_: 3  # type: ignore[method-assign]
+    dispatcher.pursue(round_of(3, 0))
+    assert dispatcher.wait(10.0).pulls.tolist() == [1]
+    dispatcher.pursue(round_of(0, 1))
+    assert stage.killed == [0]
+    assert hear_all(dispatcher, round_of(0, 1)) == {1: 1}
+    assert hear_all(dispatcher, round_of(2, 0)) == {0: 2}
+    assert Counter(stage.started()) == Counter({(0, 0): 1, (0, 1): 2, (0, 2): 2, (1, 0): 1})
+    assert sorted(stage.recorded()) == [(0, 0), (0, 1), (0, 2), (1, 0)]
+    assert dispatcher.ledger.values(0).tolist() == [value_of(0, pull) for pull in range(3)]
+
+
+@pytest.mark.xfail(reason="the pulls that a cancelled group had finished are counted twice")
+def test_a_cancelled_group_has_used_the_time_it_ran() -> None:
+    stage = Stage(all_well(1.0), largest_job=4)
+    dispatcher = stage.dispatcher(rules={"cores": 1}, pool=flat(1, 0.001))
+    dispatcher.pursue(round_of(4, 0))
+    assert dispatcher.wait(math.inf).total == 1
+    dispatcher.pursue(round_of(3, 0))
+    assert dispatcher.wait(math.inf).total == 1  # two of four are done, at 2 s
+    (running,) = dispatcher._running.values()
+    running.expected = 100.0
+    dispatcher.pursue(round_of(0, 1))
+    assert hear_all(dispatcher, round_of(0, 1)) == {1: 1}
+    assert dispatcher.core_seconds == pytest.approx(stage.time, abs=0.1)
+
+
+# Groups that go wrong.
+
+DIED = Failure("died", "the worker process ended with signal 9")
+RAISED = Failure("exception", "raised ValueError: no", "Traceback")
+
+
+def guilty(which: int, failure: Failure, times: float = math.inf) -> Script:
+    """Pull `which` of arm 0 fails so many times, alone or in company."""
+    left = [times]
+
+    def script(job: Job, arm: int, pull: int) -> tuple[float, Step]:
+        if (arm, pull) == (0, which) and left[0] > 0:
+            left[0] -= 1
+            return 0.001, failure
+        return 0.001, value_of(arm, pull)
+
+    return script
+
+
+def one_core(stage: Stage, **rules: Any) -> Dispatcher:
+    return stage.dispatcher(arms=1, rules={"cores": 1} | rules, pool=flat(1, 0.001))
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_a_group_that_dies_is_taken_apart_and_only_the_guilty_pull_is_charged(which: int) -> None:
+    stage = Stage(guilty(which, DIED), largest_job=4)
+    dispatcher = one_core(stage, retries=1)
+    dispatcher.pursue(round_of(6))
+    with pytest.raises(ArmsFailed) as failed:
+        hear_all(dispatcher, round_of(6))
+    assert failed.value.arms == [0]
+    assert stage.jobs[0].pulls == 4
+    together = [job for job in stage.jobs[1:] if (0, which) in pulls_of(job.runs)]
+    assert [job.pulls for job in together] == [1] * len(together), "then it runs alone"
+    if which < 3:
+        assert {(arm, pull) for arm, pull, _ in stage.failures()} == {(0, which)}
+        assert len(stage.failures()) == 2, "the group does not count, as it says nothing"
+    else:  # the others of the group had reported: it was the only one left
+        assert len(stage.failures()) == 2
+    assert dict(dispatcher.failed) == {0: DIED}
+    assert [r["arm"] for r in stage.records if r["kind"] == "out"] == [0]
+    assert set(stage.recorded()).isdisjoint({(0, which)})
+
+
+def test_a_group_that_dies_once_loses_nothing() -> None:
+    stage = Stage(guilty(1, DIED, times=1), largest_job=4)
+    dispatcher = one_core(stage, retries=0)
+    assert hear_all(dispatcher, round_of(4)) == {0: 4}
+    assert stage.failures() == []
+    assert dispatcher.ledger.values(0).tolist() == [value_of(0, pull) for pull in range(4)]
+    assert Counter(stage.recorded()) == Counter((0, pull) for pull in range(4))
+
+
+def test_an_exception_names_its_pull_and_the_others_go_on() -> None:
+    stage = Stage(guilty(1, RAISED, times=2), largest_job=4)
+    dispatcher = one_core(stage, retries=2)
+    assert hear_all(dispatcher, round_of(4)) == {0: 4}
+    assert stage.failures() == [(0, 1, "exception")] * 2
+    assert [r["attempt"] for r in stage.records if r["kind"] == "failure"] == [1, 2]
+    assert dispatcher.failed == {}
+
+
+@pytest.mark.parametrize("retries", [0, 1, 3])
+def test_a_pull_is_tried_so_many_more_times(retries: int) -> None:
+    stage = Stage(guilty(0, RAISED))
+    dispatcher = one_core(stage, retries=retries)
+    with pytest.raises(ArmsFailed):
+        hear_all(dispatcher, round_of(1))
+    assert stage.started() == [(0, 0)] * (retries + 1)
+    assert len(dispatcher.failures) == retries + 1
+    again = Stage(guilty(0, RAISED, times=retries))
+    assert hear_all(one_core(again, retries=retries), round_of(1)) == {0: 1}
+
+
+def test_attempts_are_remembered_when_a_race_is_taken_up_again() -> None:
+    stage = Stage(guilty(0, RAISED))
+    dispatcher = one_core(stage, retries=2)
+    record = {"kind": "failure", "arm": 0, "pull": 0, "attempt": 2, "at": 1.0}
+    dispatcher.restore(record | {"what": "exception", "message": "no", "detail": ""})
+    dispatcher.restored()
+    with pytest.raises(ArmsFailed):
+        hear_all(dispatcher, round_of(1))
+    assert len(stage.jobs) == 1, "this was the last attempt"
+
+
+def test_a_failed_arm_is_reported_once_though_several_of_its_pulls_fail() -> None:
+    stage = Stage(lambda job, arm, pull: (1.0, RAISED if arm == 0 else value_of(arm, pull)))
+    dispatcher = stage.dispatcher(pool=flat(4), rules={"retries": 0})
+    dispatcher.pursue(round_of(4, 1))
+    with pytest.raises(ArmsFailed) as failed:
+        dispatcher.wait(math.inf)
+    assert failed.value.arms == [0]
+    assert [r["arm"] for r in stage.written if r["kind"] == "out"] == [0]
+    dispatcher.begin(np.array([1]))
+    assert hear_all(dispatcher, round_of(2)) == {0: 2}, "the other goes on as number 0"
+    assert dispatcher.ledger.values(1).size == 2
+
+
+# Timeouts.
+
+
+def test_a_timeout_starts_anew_with_each_report_of_a_group() -> None:
+    stage = Stage(all_well(0.8), largest_job=4)
+    dispatcher = one_core(stage, timeout=1.0)
+    assert hear_all(dispatcher, round_of(4)) == {0: 4}
+    assert stage.jobs[0].pulls == 4
+    assert stage.time == pytest.approx(3.2)
+    assert stage.killed == []
+    assert stage.failures() == []
+
+
+def test_a_pull_that_takes_too_long_is_killed_charged_and_tried_again() -> None:
+    hung = [1]
+
+    def script(job: Job, arm: int, pull: int) -> tuple[float, Step]:
+        if pull == 2 and hung[0]:
+            hung[0] -= job.pulls == 1  # in the group, and once more alone
+            return math.inf, 0.0
+        return 0.1, value_of(arm, pull)
+
+    stage = Stage(script, largest_job=4)
+    dispatcher = one_core(stage, timeout=1.0)
+    assert hear_all(dispatcher, round_of(4)) == {0: 4}
+    assert stage.failures() == [(0, 2, "timeout")]
+    assert len(stage.killed) == 2
+    assert "1 s" in next(r["message"] for r in stage.records if r["kind"] == "failure")
+    assert stage.time == pytest.approx(2 * 1.0 + 4 * 0.1, abs=0.1)
+    assert Counter(stage.recorded()) == Counter((0, pull) for pull in range(4))
+
+
+def test_a_crew_that_is_loading_has_its_own_time() -> None:
+    """A job that has not begun is not timed: its timeout runs from its first report."""
+    stage = Stage(all_well(0.5))
+    start = stage.start
+
+    def slow_start(job: Job) -> bool:
+        stage.running[job.number] = job.cores
+        stage._later(stage.time + 5.0, Report(job.number, [], [], None, finished=False))
+        stage.time += 5.0
+        start(job)
+        stage.time -= 5.0
+        return False
+
+    stage.start = slow_start  # type: ignore[method-assign]
+    dispatcher = one_core(stage, timeout=1.0)
+    assert hear_all(dispatcher, round_of(1)) == {0: 1}
+    assert stage.killed == []
+
+
+# Values.
+
+
+def test_values_outside_what_was_declared_fail_their_pull_only() -> None:
+    bad = {1: 7.0}
+
+    def script(job: Job, arm: int, pull: int) -> tuple[float, Step]:
+        return 0.001, bad.pop(pull, 0.25)
+
+    stage = Stage(script, largest_job=4)
+    wait = stage.wait
+
+    def all_at_once(seconds: float | None) -> list[Report]:
+        """The group's values in a single report."""
+        reports = wait(seconds)
+        while reports and not reports[-1].finished:
+            reports += wait(None)
+        if not reports:
+            return []
+        values = [value for report in reports for value in report.values]
+        return [Report(reports[0].job, values, [0.001] * len(values), None, finished=True)]
+
+    stage.wait = all_at_once  # type: ignore[method-assign]
+    dispatcher = one_core(stage, allowed=lambda value: 0 <= value <= 1, retries=1)
+    assert hear_all(dispatcher, round_of(4)) == {0: 4}
+    assert stage.failures() == [(0, 1, "out of bounds")]
+    assert dispatcher.ledger.values(0).tolist() == [0.25] * 4
+    assert Counter(stage.recorded()) == Counter((0, pull) for pull in range(4))
+    kinds = [record["kind"] for record in stage.records]
+    assert kinds == ["results", "failure", "results", "results"]
+    assert pulls_of(stage.records[0]["pulls"]) == [(0, 0)]
+    assert pulls_of(stage.records[2]["pulls"]) == [(0, 2), (0, 3)]
+
+
+def test_values_that_stay_out_of_bounds_take_the_arm_out() -> None:
+    stage = Stage(lambda job, arm, pull: (1.0, -0.5))
+    dispatcher = one_core(stage, allowed=lambda value: value >= 0, retries=2)
+    with pytest.raises(ArmsFailed):
+        hear_all(dispatcher, round_of(1))
+    assert stage.failures() == [(0, 0, "out of bounds")] * 3
+    assert "-0.5" in dispatcher.failed[0].message
+    assert stage.recorded() == []
+
+
+def test_a_value_that_is_not_binary_is_written_and_then_said() -> None:
+    stage = Stage(lambda job, arm, pull: (1.0, 0.5 if pull == 1 else 1.0))
+    dispatcher = one_core(stage)
+    dispatcher.binary = True
+    with pytest.raises(NotBinary):
+        hear_all(dispatcher, round_of(3))
+    assert [r["values"] for r in stage.written] == [[1.0], [0.5]]
+    assert dispatcher.ledger.values(0).tolist() == [1.0, 0.5]
+
+
+# Cores.
+
+
+@pytest.mark.parametrize(
+    ("share", "cores", "at_once"), [(1.0, 8, 1), (0.5, 4, 2), (0.3, 2, 4), (0.01, 1, 8)]
+)
+def test_a_round_with_shares_gets_its_share_of_the_cores(
+    share: float, cores: int, at_once: int
+) -> None:
+    stage = Stage(all_well(10.0))
+    dispatcher = stage.dispatcher(rules={"cores": 8}, pool=flat(8, 10.0))
+    dispatcher.pursue(round_of(10, 10, share=share))
+    assert dispatcher.wait(5.0) is NO_RESULTS
+    assert [job.cores for job in stage.jobs] == [cores] * at_once
+    assert len(stage.running) == at_once
+
+
+def test_a_share_respects_what_a_pull_may_have() -> None:
+    for share, cores in ((1.0, 4), (0.1, 2)):
+        stage = Stage(all_well(10.0))
+        rules = {"cores": 8, "least_cores": 2, "most_cores": 4}
+        dispatcher = stage.dispatcher(rules=rules, pool=flat(8, 10.0))
+        dispatcher.pursue(round_of(1, 1, share=share))
+        dispatcher.wait(1.0)
+        assert {job.cores for job in stage.jobs} == {cores}
+
+
+def test_probes_run_one_by_one_on_the_cores_they_name_in_their_order() -> None:
+    """Also where the next of them would fit before the one whose turn it is."""
+    stage = Stage(lambda job, arm, pull: (1.0 / job.cores, value_of(arm, pull)), largest_job=8)
+    dispatcher = stage.dispatcher()
+    levels = [4, 1, 4, 2, 2, 3, 1, 1]
+    dispatcher.probe(levels)
+    assert hear_all(dispatcher, round_of(4, 4)) == {0: 4, 1: 4}
+    assert [job.cores for job in stage.jobs] == levels
+    assert [job.pulls for job in stage.jobs] == [1] * 8
+
+
+def test_before_anything_is_known_pulls_share_the_cores_evenly() -> None:
+    for pulls, cores in ((1, 4), (2, 2), (3, 1), (50, 1)):
+        stage = Stage(all_well(10.0))
+        dispatcher = stage.dispatcher(arms=1)
+        dispatcher.pursue(round_of(pulls))
+        dispatcher.wait(1.0)
+        assert stage.jobs[0].cores == cores
+
+
+def test_no_wish_and_nothing_running_is_an_error_and_no_endless_wait() -> None:
+    dispatcher = Stage(all_well()).dispatcher(pool=flat(4))
+    dispatcher.pursue(round_of(0, 0))
+    with pytest.raises(PacelineError, match="nothing runs"):
+        dispatcher.wait(math.inf)
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.004, 0.02, 1.0])
+def test_only_short_pulls_are_grouped_and_never_so_that_cores_stay_idle(seconds: float) -> None:
+    stage = Stage(all_well(seconds), largest_job=100)
+    dispatcher = stage.dispatcher(pool=flat(4, seconds))
+    dispatcher.pursue(round_of(6, 6))
+    dispatcher.wait(seconds / 2)
+    sizes = [job.pulls for job in stage.jobs]
+    assert len(sizes) == 4, "every core has something to do"
+    assert max(sizes) == (3 if seconds == 0.001 else 1)
+    assert sum(sizes) <= 12
+
+
+# The pool that is learned.
+
+
+def test_tau_is_fitted_again_only_when_there_are_a_fifth_more_pulls() -> None:
+    stage = Stage(lambda job, arm, pull: ((1 + pull % 3) / job.cores, value_of(arm, pull)))
+    dispatcher = stage.dispatcher(arms=1)
+    fitted: list[int] = []
+    pool = None
+    for number in range(40):
+        assert hear_all(dispatcher, round_of(1)) == {0: 1}
+        dispatcher.conditions(number)
+        if dispatcher.pool is not pool:
+            pool = dispatcher.pool
+            fitted.append(number + 1)
+    assert fitted[0] == 1
+    assert all(b >= 1.2 * a for a, b in itertools.pairwise(fitted))
+    assert all(b < 1.2 * a + 1 for a, b in itertools.pairwise(fitted)), "and then it is"
+
+
+def test_a_pool_that_was_given_is_not_learned() -> None:
+    stage = Stage(all_well(9.0))
+    pool = flat(4)
+    dispatcher = stage.dispatcher(pool=pool)
+    for number in range(5):
+        hear_all(dispatcher, round_of(3, 3))
+        assert dispatcher.conditions(number).scaling is pool
+
+
+@pytest.mark.xfail(reason="a fit that says the same is another pool, but not when it is replayed")
+def test_a_fit_that_says_the_same_is_the_same_pool() -> None:
+    """Policies plan anew when λ is another object, and a replay takes equal pools for the same:
+    so equal pools must be one object here too, or the resumed race is another race."""
+    stage = Stage(all_well(1.0))
+    dispatcher = stage.dispatcher(arms=1, rules={"cores": 1})
+    pools = []
+    for number in range(6):
+        hear_all(dispatcher, round_of(1 + number))
+        pools.append(dispatcher.conditions(number).scaling)
+    assert len({tuple(pool.runtime_seconds) for pool in pools if isinstance(pool, CorePool)}) == 1
+    assert len({id(pool) for pool in pools}) == 1
+
+
+def test_recorded_conditions_are_given_again_and_not_written_twice() -> None:
+    first = Stage(all_well(2.0))
+    dispatcher = first.dispatcher(pool=flat(4, 2.0))
+    told = []
+    for number in range(3):
+        hear_all(dispatcher, round_of(2, 2))
+        told.append(dispatcher.conditions(number))
+    assert [r["seconds"] for r in first.records if r["kind"] == "round"] == [2.0, 4.0, 6.0]
+    second = Stage(all_well(2.0))
+    again = second.dispatcher(pool=flat(4, 2.0))
+    again.begin(np.arange(2), rounds=told[:2])
+    assert [again.conditions(number) for number in range(2)] == told[:2]
+    assert second.records == []
+    again.conditions(2)
+    assert [record["kind"] for record in second.written] == ["round"]
+
+
+# Time.
+
+
+def test_at_the_deadline_what_is_back_is_told_and_then_nothing() -> None:
+    stage = Stage(lambda job, arm, pull: (1.0 if arm == 0 else 100.0, value_of(arm, pull)))
+    dispatcher = stage.dispatcher(pool=flat(4))
+    dispatcher.pursue(round_of(2, 1))
+    results: Results = dispatcher.wait(10.0)
+    assert stage.time == 10.0
+    assert (results.arms.tolist(), results.pulls.tolist()) == ([0], [2])
+    dispatcher.pursue(round_of(0, 1))
+    assert dispatcher.wait(10.0) is NO_RESULTS
+    assert stage.time == 10.0
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_deadline_takes_or_leaves_what_came_before_its_turn(in_order: bool) -> None:
+    stage = Stage(lambda job, arm, pull: (100.0 if pull == 0 else 1.0, value_of(arm, pull)))
+    dispatcher = stage.dispatcher(arms=1, pool=flat(4))
+    dispatcher.in_order = in_order
+    dispatcher.pursue(round_of(4))
+    assert dispatcher.wait(10.0).total == (0 if in_order else 3)
+    assert len(stage.recorded()) == 3
+
+
+def test_a_policys_clock_may_be_behind() -> None:
+    stage = Stage(all_well(100.0))
+    dispatcher = stage.dispatcher(pool=flat(4))
+    dispatcher.set_elapsed(1000.0)
+    dispatcher.begin(np.arange(2), shift=990.0)
+    assert (dispatcher.now(), dispatcher.elapsed()) == (10.0, 1000.0)
+    dispatcher.pursue(round_of(1, 1))
+    assert dispatcher.wait(15.0) is NO_RESULTS
+    assert stage.time == 5.0
+
+
+def test_what_comes_late_is_recorded_when_it_all_ends() -> None:
+    stage = Stage(all_well(1.0))
+    dispatcher = stage.dispatcher(pool=flat(4))
+    dispatcher.pursue(round_of(1, 1))
+    dispatcher.wait(0.5)
+    stage.time = 1.0  # both have finished meanwhile, and nobody has looked
+    dispatcher.finish()
+    assert stage.closed
+    assert sorted(pulls_of([run for r in stage.written for run in r["pulls"]])) == [(0, 0), (1, 0)]
+
+
+@pytest.mark.xfail(reason="a pull that fails after the verdict takes its arm out of a decided race")
+def test_a_failure_after_the_end_takes_no_arm_out() -> None:
+    """It may be the winner, whose pulls beyond the verdict nobody wants any more."""
+    stage = Stage(guilty(0, RAISED))
+    dispatcher = stage.dispatcher(pool=flat(4), rules={"retries": 0})
+    dispatcher.pursue(round_of(1, 1))
+    dispatcher.wait(0.0005)
+    stage.time = 1.0
+    dispatcher.finish()
+    assert dispatcher.failed == {}
+    assert [r for r in stage.written if r["kind"] == "out"] == []
+
+
+# A whole race.
+
+
+def diverged(arm: float, *, seed: int) -> float:
+    return 1e6 if arm == math.inf else arm + random.Random(seed).gauss(0, 0.01)
+
+
+@pytest.mark.xfail(reason="next to a penalty the spread of all other arms is taken for rounding")
+def test_a_penalty_for_one_arm_does_not_make_the_others_look_certain() -> None:
+    """Values around 0.5, and 1e6 for what diverged: the guarantee holds all the same."""
+    wrong, races = 0, 60
+    for seed in range(races):
+        result = race(
+            diverged,
+            [math.inf, 0.5, 0.501],
+            confidence=0.95,
+            direction="minimize",
+            engine=VirtualHost(seed=seed),
+            scaling=CorePool(4, lambda cores: 1 / cores),
+            seed=seed,
+            max_pulls=60,
+            progress=False,
+        )
+        wrong += result.decided and result.best != 0.5
+    assert binomtest(wrong, races, 0.05, alternative="greater").pvalue > 1e-6
+
+
+def rarely_large(arm: float, *, seed: int) -> float:
+    lot = random.Random(seed).random()
+    return 37.0 if lot < 0.01 else float(lot < arm)
+
+
+@pytest.mark.xfail(reason="a resumed race believes its plan, whatever values were recorded since")
+def test_a_value_that_is_not_binary_is_not_forgotten_by_a_kill(tmp_path: Path) -> None:
+    """Killed between that value and the new plan, the race must not go on as one of zeros and ones.
+
+    As the intervals for those are too narrow by far, it would promise what it cannot know.
+    """
+    journal, seed = tmp_path / "race.jsonl", 18
+
+    def run() -> list[Record]:
+        options: dict[str, Any] = {"confidence": 0.95, "max_pulls": 300, "progress": False}
+        options["scaling"] = CorePool(4, lambda cores: 1 / cores)
+        arms = [0.3, 0.5, 0.8]
+        race(rarely_large, arms, engine=VirtualHost(), seed=seed, journal=journal, **options)
+        return read_records(journal)
+
+    records = run()
+    large = next(i for i, r in enumerate(records) if 37.0 in r.get("values", []))
+    assert [r["noise"]["kind"] for r in records[:large] if r["kind"] == "plan"] == ["bernoulli"]
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[: large + 1]))
+    after = run()[large + 1 :]
+    assert [r["noise"]["kind"] for r in after if r["kind"] == "plan"] == ["normal"]
+    kinds = [record["kind"] for record in after]
+    assert "results" not in kinds[: kinds.index("plan")], "it is planned anew before it goes on"
