@@ -36,7 +36,7 @@ def test_an_undecided_race_exits_with_3(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["simulate", "0.5,0.5", "-c", "0.9", "--max-pulls", "50", "--json"]) == 3
     found = json.loads(capsys.readouterr().out)
     assert found["still_in"] == [[0, 1]]
-    assert "would exceed 50" in found["reasons"][0]
+    assert "no more than 50 pulls" in found["reasons"][0]
 
 
 def test_a_scaling_that_breaks_an_assumption_is_noted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from paceline.core.arrays import whole
 from paceline.durations import say_seconds
 from paceline.engines.machine import available_cores
 from paceline.result import Result
-from paceline.screen import make_screen
+from paceline.screen import count, make_screen
 
 NAME = "demo"
 SUMMARY = "the whole story in a minute"
@@ -27,6 +27,22 @@ _STOCKS = (36, 40, 44, 48, 52, 56, 60, 64)
 _SHOPS = 200_000
 _CONFIDENCE = 0.95
 _DEADLINE_SECONDS = 8.0
+
+_STORY = """\
+A shop chain asks: how much to stock? {candidates} candidates, and a simulator that gives the
+profit of one season. Seasons differ, so one run proves nothing; and a run may use one
+core or several. This machine has {cores}.
+
+Race 1: until the best is known with 95% confidence. The first runs are on different
+numbers of cores, to see what more cores are worth; after that paceline decides how many
+runs to do at once, on how many cores each, and which candidates are out.
+"""
+_NEXT = """
+Next: race functions of your own (paceline.race in Python) or commands:
+
+  paceline race 'sim --x {x} --seed {seed} -j {cores}' -L x 1,2,4 --deadline 60s
+
+See README.md, paceline race --help, and paceline demo --virtual."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,25 +72,15 @@ def run(options: argparse.Namespace) -> int:
     whole(options.seed, "seed", least=0)
     if options.virtual:
         return virtual_demo.run(options)
-    print(f"A shop chain asks: how much to stock? {len(_STOCKS)} candidates, and a simulator that")
-    print(
-        "gives the profit of one season. Seasons differ, so one run proves nothing; and a run may"
-    )
-    print(f"use one core or several. This machine has {available_cores()}.\n")
-    print(
-        f"Race 1: until the best is known with {_CONFIDENCE:.0%} confidence. The first runs are on"
-    )
-    print("1, 2, … cores, to see what more cores are worth; after that paceline decides how many")
-    print("runs to do at once, on how many cores each, and which candidates are out.\n", flush=True)
+    cores = available_cores().cores
+    print(_STORY.format(candidates=len(_STOCKS), cores=count(cores, "core")), flush=True)
     result = _race(options.seed, confidence=_CONFIDENCE)
     print_result(result)
     _tell_scaling(result)
     print(f"\nRace 2: the best answer within {say_seconds(_DEADLINE_SECONDS)}, whatever happens.\n")
     sys.stdout.flush()
     print_result(_race(options.seed + 1, deadline=_DEADLINE_SECONDS))
-    print("\nNext: race functions of your own (paceline.race in Python) or commands:\n")
-    print("  paceline race 'sim --x {x} --seed {seed} -j {cores}' -L x 1,2,4 --deadline 60s\n")
-    print("See README.md, paceline race --help, and paceline demo --virtual.")
+    print(_NEXT)
     return 0
 
 
