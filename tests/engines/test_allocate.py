@@ -100,6 +100,9 @@ def test_it_waits_for_as_many_jobs_as_it_takes() -> None:
     assert Allocator(LINEAR).next_cores(1, 1, [soon, late]) == 1
     assert Allocator(LINEAR).next_cores(1, 1, [soon, Under(6, 0.6, 0.0)]) == 0
     assert Allocator(LINEAR).next_cores(1, 1, [Under(6, 0.6, 0.0), soon]) == 0
+    # Where either would do, it is the one that ends first, not the smaller one.
+    four = CorePool(8, lambda cores: 8 / min(cores, 4))
+    assert Allocator(four).next_cores(1, 1, [Under(3, 50.0, 0.0), Under(4, 0.6, 0.0)]) == 0
 
 
 def test_nobody_waits_for_a_job_that_is_overdue() -> None:

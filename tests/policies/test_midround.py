@@ -125,6 +125,20 @@ def test_policies_that_need_whole_rounds_do_not_look(policy: Policy, goal: dict[
     assert set(pacer.ask().pulls.tolist()) == {1}
 
 
+@pytest.mark.parametrize(("policy", "looks"), [(Uniform(), False), (APR(), True)])
+def test_uniform_pulls_stay_uniform_however_clear_the_case(policy: Policy, looks: bool) -> None:
+    pacer = policy.start(Task(arms=3, scaling=PowerLaw(0.3), confidence=0.9))
+    while pacer.ask().pulls.min() < 5000:
+        answer(pacer, np.full(3, 0.5))
+    wanted = pacer.ask()
+    half = wanted.pulls // 2
+    ones = half * np.array([1.0, 0.0, 0.0])
+    pacer.tell(Results(wanted.arms, half, ones, ones))
+    pacer.look()
+    assert (pacer.verdict is not None) == looks
+    assert pacer.ask().arms.tolist() == ([] if looks else [0, 1, 2])
+
+
 def test_with_unknown_noise_a_look_after_one_pull_drops_nobody() -> None:
     """However far apart they are: of the spread nothing is known yet."""
     task = Task(arms=3, scaling=PowerLaw(0.1), confidence=0.9, sigma=None)

@@ -137,6 +137,7 @@ class Dispatcher:
         self.ledger.begin(racing)
         self._round: Round | None = None
         self._recorded = list(rounds)
+        self._told_pool = rounds[-1].scaling if rounds else None
         self._shift = shift
 
     def now(self) -> float:
@@ -186,7 +187,11 @@ class Dispatcher:
             self.refit()
         assert self.pool is not None
         conditions = Conditions(self.now(), self.pool)
-        self._write({"kind": "round", "seconds": conditions.seconds, "pool": pool_json(self.pool)})
+        # The pool only if it is another: it has an entry per core, and rounds may be short.
+        changed = self.pool is not self._told_pool
+        self._told_pool = self.pool
+        pool = pool_json(self.pool) if changed else None
+        self._write({"kind": "round", "seconds": conditions.seconds, "pool": pool})
         self._commit()
         if self.on_round is not None:
             self.on_round()
@@ -421,8 +426,10 @@ class Dispatcher:
 
     def _tick(self) -> None:
         if self.on_tick is not None and self._clock() >= self._ticked + _TICK_SECONDS:
-            self._ticked = self._clock()
+            began = self._clock()
             self.on_tick()
+            # With thousands of arms a look at them takes a while: no more than a tenth of the time.
+            self._ticked = self._clock() + 9 * (self._clock() - began)
 
     # Ending, and taking up again.
 

@@ -54,8 +54,8 @@ class Plan:
         first = pool = pool_from_json(record["pool"])
         told = []
         for one in rounds:
-            # The same pool stays the same object: a policy sees whether λ is another.
-            if one["pool"] != pool_json(pool):
+            # The same pool stays the same object: a policy sees by that whether λ is another.
+            if one["pool"] is not None and one["pool"] != pool_json(pool):
                 pool = pool_from_json(one["pool"])
             told.append(Conditions(one["seconds"], pool))
         return cls(
