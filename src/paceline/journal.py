@@ -10,12 +10,15 @@ import contextlib
 import fcntl
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
-from paceline.errors import InvalidInput
+from paceline.errors import InvalidInput, PacelineError
 
 FORMAT = 1
+_HEADER_START = b'{"kind":"race"'
+_LOCK_TRIES, _LOCK_SECONDS = 5, 0.02
 Record = dict[str, Any]
 
 
@@ -25,10 +28,10 @@ class Journal:
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "race.jsonl"
     >>> with Journal.open(path) as journal:
-    ...     journal.add({"kind": "out", "arm": 3})
+    ...     journal.add({"kind": "race", "seed": 3})
     ...     journal.commit()
     >>> read_records(path)
-    [{'kind': 'out', 'arm': 3}]
+    [{'kind': 'race', 'seed': 3}]
     """
 
     def __init__(self, path: Path, file: int, records: list[Record]) -> None:
@@ -36,6 +39,7 @@ class Journal:
         self.records = records  # what was there before
         self._file = file
         self._pending: list[bytes] = []
+        self._broken = False
 
     @classmethod
     def open(cls, path: Path) -> "Journal":
@@ -45,21 +49,14 @@ class Journal:
         except OSError as error:
             raise InvalidInput(f"cannot write the journal {path}: {error.strerror}") from error
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(file)
-            raise InvalidInput(
-                f"another process is writing {path}: wait for it, or give this race a journal of "
-                "its own"
-            ) from None
-        try:
+            _lock(file, path)
             records, intact = _parse(path.read_bytes(), path)
-        except InvalidInput:
+            if os.fstat(file).st_size > intact:
+                os.ftruncate(file, intact)
+                os.fsync(file)
+        except BaseException:
             os.close(file)
             raise
-        if os.fstat(file).st_size > intact:
-            os.ftruncate(file, intact)
-            os.fsync(file)
         _sync_folder(path)
         return cls(path, file, records)
 
@@ -75,12 +72,23 @@ class Journal:
 
     def commit(self) -> None:
         """Write what was added; once this returns, no crash can lose it."""
-        if self._pending:
-            data = memoryview(b"".join(self._pending))
-            self._pending.clear()
+        if not self._pending or self._broken:
+            return
+        data = memoryview(b"".join(self._pending))
+        self._pending.clear()
+        good = os.fstat(self._file).st_size
+        try:
             while data:
                 data = data[os.write(self._file, data) :]
             os.fsync(self._file)
+        except OSError as error:
+            self._broken = True  # half a line in the middle would spoil the rest
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, good)
+            raise PacelineError(
+                f"cannot write the journal {self.path}: {error.strerror}. What was recorded before "
+                "is kept: make room, and resume the race"
+            ) from error
 
     def close(self) -> None:
         """Commit, and let others write."""
@@ -88,6 +96,19 @@ class Journal:
             self.commit()
         finally:
             os.close(self._file)
+
+
+def _lock(file: int, path: Path) -> None:
+    for _ in range(_LOCK_TRIES):  # `is_locked` holds it for a moment
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(_LOCK_SECONDS)
+        else:
+            return
+    raise InvalidInput(
+        f"another process is writing {path}: wait for it, or give this race a journal of its own"
+    )
 
 
 def read_records(path: Path) -> list[Record]:
@@ -110,6 +131,10 @@ def is_locked(path: Path) -> bool:
 
 def _parse(data: bytes, path: Path) -> tuple[list[Record], int]:
     """The records, and how many bytes are whole lines: a crash may have torn the last one."""
+    beginning = data[: len(_HEADER_START)]
+    # Else a file of the user's without a newline at its end would pass for a torn journal.
+    if not _HEADER_START.startswith(beginning.rstrip(b"\0")):
+        raise InvalidInput(f"{path} is no journal: it begins with {data[:60]!r}. Give another path")
     records: list[Record] = []
     intact = 0
     for number, line in enumerate(_lines(data), start=1):

@@ -3,7 +3,6 @@
 from collections import Counter
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,7 +120,6 @@ def test_an_arm_with_less_to_do_does_not_stop_the_others() -> None:
     assert sorted(pulls_of(backlog.take(6))) == [(0, 0)] + [(1, pull) for pull in range(5)]
 
 
-@pytest.mark.xfail(reason="the turn starts at the first arm again whenever the wish is renewed")
 def test_the_arms_take_turns_though_the_wish_is_renewed_in_mid_round() -> None:
     """After every look the policy asks for what is still missing, which is the same pulls."""
     arms, backlog = 5, Backlog(5)

@@ -14,6 +14,7 @@ import pytest
 from scipy.stats import binomtest
 
 from paceline import race
+from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
 from paceline.core.rounds import NO_RESULTS, Results, Round
 from paceline.engines.crew import Failure, Job, Report, Run
@@ -520,17 +521,22 @@ def test_only_short_pulls_are_grouped_and_never_so_that_cores_stay_idle(seconds:
 # The pool that is learned.
 
 
-def test_tau_is_fitted_again_only_when_there_are_a_fifth_more_pulls() -> None:
+def test_tau_is_fitted_again_only_when_there_are_a_fifth_more_pulls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     stage = Stage(lambda job, arm, pull: ((1 + pull % 3) / job.cores, value_of(arm, pull)))
     dispatcher = stage.dispatcher(arms=1)
     fitted: list[int] = []
-    pool = None
+    fit = Timings.fit
+
+    def spy(timings: Timings) -> Runtime:
+        fitted.append(timings.pulls)
+        return fit(timings)
+
+    monkeypatch.setattr(Timings, "fit", spy)
     for number in range(40):
         assert hear_all(dispatcher, round_of(1)) == {0: 1}
         dispatcher.conditions(number)
-        if dispatcher.pool is not pool:
-            pool = dispatcher.pool
-            fitted.append(number + 1)
     assert fitted[0] == 1
     assert all(b >= 1.2 * a for a, b in itertools.pairwise(fitted))
     assert all(b < 1.2 * a + 1 for a, b in itertools.pairwise(fitted)), "and then it is"

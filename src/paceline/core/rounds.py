@@ -45,12 +45,17 @@ class Round:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:
-    """Finished pulls, as sufficient statistics: of `arms[i]`, how many, their sum and squares."""
+    """Finished pulls, as sufficient statistics: of `arms[i]`, how many, their sum and squares.
+
+    `spreads`, where it is given, are the squares around the arm's own mean: around 0 they would
+    drown in those of a large mean.
+    """
 
     arms: Ints
     pulls: Ints
     sums: Floats
     squares: Floats
+    spreads: Floats | None = None
 
     @property
     def total(self) -> int:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from paceline.core.pool import CorePool
 
 # A pull that takes longer than this many times what was expected is not waited for.
@@ -49,7 +51,8 @@ class Allocator:
         if planned <= free or free == 0:
             return planned if free else 0
         seconds = self.pool.runtime_seconds
-        at_once = free // min(queued, free)
+        least = 1 + int(np.argmax(np.isfinite(seconds)))
+        at_once = min(max(free // min(queued, free), least), free)
         wait, freed = math.inf, free
         for job in sorted(under_way, key=lambda job: job.left):
             freed += job.cores

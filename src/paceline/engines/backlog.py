@@ -49,11 +49,13 @@ class Backlog:
         return self._fresh + sum(run.pulls for run in self._again if self.is_wanted(run))
 
     def take(self, most: int) -> list[Run]:
-        """So many pulls at most: what came back first, then the arms in turn."""
+        """What came back first, as it is; then so many pulls at most of the arms in turn."""
         for place, run in enumerate(self._again):
             if self.is_wanted(run):
                 del self._again[place]
-                return [run]
+                (wanted,), rest = split([run], min(run.pulls, self._until[run.arm] - run.first))
+                self._again.extend(rest)
+                return [wanted]
         most = min(most, self._fresh)
         self._fresh -= most
         each = max(1, most // max(1, len(self._order)))

@@ -5,7 +5,6 @@ groups short ones, retries those that fail, cancels those no longer wanted, and 
 into the journal before anybody hears of it.
 """
 
-import contextlib
 import math
 import time
 from collections import deque
@@ -76,6 +75,7 @@ class _Running:
     began: float
     heard: float
     expected: float
+    counted: float = 0.0  # seconds of its cores that went into pulls
     cancelled: bool = False
     timed_out: bool = False
 
@@ -290,11 +290,16 @@ class Dispatcher:
             running = self._running[report.job]
             running.heard = self._clock()
             done, running.left = split(running.left, len(report.values))
+            running.counted += sum(report.seconds)
             for runs, values, seconds in self._believable(done, report):
                 self._record(running.job.cores, runs, values, seconds)
                 news.append((runs, values))
             if report.finished:
-                self._finish(running, report.failure)
+                del self._running[report.job]
+                self.free += running.job.cores
+                if running.left:
+                    self._give_up(running, report.failure)
+                self.core_seconds += running.job.cores * running.counted
         self._commit()
         for done, values in news:
             self._put(done, values)
@@ -344,7 +349,6 @@ class Dispatcher:
             self.arm_seconds[run.arm] += part
             start += run.pulls
             total += part
-        self.core_seconds += cores * total
         self.pulls += start
         count, before = self._seconds_by_cores.get(cores, (0, 0.0))
         self._seconds_by_cores[cores] = (count + start, before + total)
@@ -362,18 +366,13 @@ class Dispatcher:
             self.ledger.put(run.arm, run.first, values[start : start + run.pulls])
             start += run.pulls
 
-    def _finish(self, running: _Running, failure: Failure | None) -> None:
-        """A job is over: its cores are free, and what it did not do is to be done again."""
-        job = running.job
-        del self._running[job.number]
-        self.free += job.cores
-        if not running.left:
-            return
+    def _give_up(self, running: _Running, failure: Failure | None) -> None:
+        """A job ended before its time: what it did not do is to be done again."""
+        running.counted = max(running.counted, self._clock() - running.began)
         if running.timed_out:
             what = f"took longer than {self.rules.timeout:g} s and was killed"
             failure = Failure("timeout", what)
         if running.cancelled or failure is None:
-            self.core_seconds += job.cores * (self._clock() - running.began)
             self._backlog.give_back(running.left)
             return
         (first,), others = split(running.left, 1)
@@ -419,8 +418,12 @@ class Dispatcher:
 
     def _cancel(self, running: _Running) -> None:
         """Its pulls are no longer wanted: end it, unless it is about to end anyway."""
-        left = running.expected - (self._clock() - running.began)
-        if left > _WORTH_KILLING_SECONDS and not running.timed_out and not running.cancelled:
+        under_way = Under(running.job.cores, running.expected, self._clock() - running.began)
+        if (
+            under_way.left > _WORTH_KILLING_SECONDS
+            and not running.timed_out
+            and not running.cancelled
+        ):
             running.cancelled = True
             self.crew.kill(running.job.number)
 
@@ -428,7 +431,7 @@ class Dispatcher:
         if self.on_tick is not None and self._clock() >= self._ticked + _TICK_SECONDS:
             began = self._clock()
             self.on_tick()
-            # With thousands of arms a look at them takes a while: no more than a tenth of the time.
+            # With thousands of arms this takes a while: no more than a tenth of the time.
             self._ticked = self._clock() + 9 * (self._clock() - began)
 
     # Ending, and taking up again.
@@ -436,8 +439,17 @@ class Dispatcher:
     def finish(self) -> None:
         """Record what came late, then end everything."""
         try:
-            with contextlib.suppress(NotBinary):  # too late to matter
-                self._take_in(self.crew.wait(0))
+            for report in self.crew.wait(0):
+                running = self._running[report.job]
+                done, running.left = split(running.left, len(report.values))
+                allowed = self.rules.allowed
+                if done and (allowed is None or all(map(allowed, report.values))):
+                    self._record(running.job.cores, done, report.values, report.seconds)
+                    self._put(done, report.values)
+            self._commit()
+            for running in self._running.values():
+                spent = max(running.counted, self._clock() - running.began)
+                self.core_seconds += running.job.cores * spent
         finally:
             self.crew.close()
 
@@ -447,6 +459,7 @@ class Dispatcher:
         if kind == "results":
             done = [Run(*run) for run in record["pulls"]]
             self._count_time(record["cores"], done, record["seconds"])
+            self.core_seconds += record["cores"] * sum(record["seconds"])
             self._put(done, record["values"])
         elif kind == "failure":
             failure = Failure(record["what"], record["message"], record["detail"])
@@ -467,7 +480,10 @@ class Dispatcher:
         """Learn τ from all pulls so far, if there are enough new ones."""
         if self.pool is None or self.pulls >= _REFIT_GROWTH * self._fitted_pulls:
             self._fitted_pulls = self.pulls
-            self.use(make_pool(self.runtime(), self.rules))
+            pool = make_pool(self.runtime(), self.rules)
+            # Another object means another λ to a policy, and would not after a resume.
+            if self.pool is None or pool_json(pool) != pool_json(self.pool):
+                self.use(pool)
 
     def runtime(self) -> Runtime:
         """τ, as fitted to all pulls so far."""

@@ -5,6 +5,7 @@ depends on the round alone. So the same values lead to the same race, whichever 
 quick pulls, which may well be the bad ones, get no weight of their own.
 """
 
+import math
 from array import array
 from collections.abc import Sequence
 
@@ -25,13 +26,12 @@ class Ledger:
     >>> ledger.next_level() is None                    # the other arm's is missing
     True
     >>> ledger.put(0, 0, [0.25])
-    >>> ledger.next_level().sums                       # less the first value of the first arm
-    array([0.  , 0.25])
+    >>> ledger.next_level().sums
+    array([0.25, 0.5 ])
     """
 
     def __init__(self, arms: int, sign: float = 1.0) -> None:
         self.sign = sign
-        self.centred = True
         self._values = [array("d") for _ in range(arms)]  # of pulls 0, 1, … without a gap
         # Of pulls beyond a gap: by the number of the first, the values of consecutive ones.
         self._ahead: list[dict[int, Sequence[float]]] = [{} for _ in range(arms)]
@@ -44,7 +44,6 @@ class Ledger:
         self._round = Round(racing[:0], racing[:0])
         self._due: Ints = racing[:0]
         self._lacking = 0  # a place in the round where values were missing when last seen
-        self._reference: float | None = None
 
     # Values come in.
 
@@ -71,8 +70,14 @@ class Ledger:
             end = first + len(values)
         return end, gaps
 
-    def _beyond(self, arm: int) -> list[float]:
-        return [value for _, values in sorted(self._ahead[arm].items()) for value in values]
+    def _beyond(self, arm: int, until: float = math.inf) -> list[float]:
+        """The values of pulls beyond a gap, and below `until`."""
+        return [
+            value
+            for first, values in sorted(self._ahead[arm].items())
+            for pull, value in enumerate(values, start=first)
+            if pull < until
+        ]
 
     # Results go out.
 
@@ -101,41 +106,28 @@ class Ledger:
 
     def leftovers(self, *, in_order: bool) -> Results:
         """All that is back of the round, level or not; in order only, or also beyond gaps."""
-        arms = self._round.arms
-        back = [
-            len(self._values[self._racing[arm]]) - told
-            for arm, told in zip(arms, self._told[arms].tolist(), strict=True)
-        ]
-        if not in_order:
-            back = [
-                count + len(self._beyond(self._racing[arm]))
-                for count, arm in zip(back, arms, strict=True)
-            ]
-        pulls = np.clip(np.asarray(back, dtype=np.int64), 0, self._round.pulls)
+        back = []
+        for (arm, until), told in zip(
+            self.wanted_until(self._round), self._told[self._round.arms].tolist(), strict=True
+        ):
+            beyond = 0 if in_order else len(self._beyond(arm, until))
+            back.append(min(len(self._values[arm]), until) - told + beyond)
+        pulls = np.maximum(np.asarray(back, dtype=np.int64), 0)
         some = pulls > 0
-        return self._tell(arms[some], pulls[some]) if some.any() else NO_RESULTS
+        return self._tell(self._round.arms[some], pulls[some]) if some.any() else NO_RESULTS
 
     def _tell(self, arms: Ints, pulls: Ints) -> Results:
         sums, squares = np.zeros(arms.size), np.zeros(arms.size)
-        if self._reference is None:
-            first_arm = self._racing[int(arms[0])]
-            self._reference = (
-                self._values[first_arm][0] if self.centred and self._values[first_arm] else 0.0
-            )
-        reference = self._reference
+        spreads = np.zeros(arms.size)
         places = zip(arms.tolist(), self._told[arms].tolist(), pulls.tolist(), strict=True)
         for i, (place, first, count) in enumerate(places):
             arm = self._racing[place]
             found: Sequence[float] = self._values[arm][first : first + count]
             if len(found) < count:
                 found = [*found, *self._beyond(arm)][:count]
-            rewards = self.sign * (np.array(found) - reference)
+            rewards = self.sign * np.array(found)
             sums[i] = rewards.sum()
             squares[i] = rewards @ rewards
+            spreads[i] = ((rewards - sums[i] / count) ** 2).sum()
         self._told[arms] += pulls
-        return Results(arms, pulls, sums, squares)
-
-    @property
-    def reference(self) -> float:
-        """What is subtracted from all values: squares of large numbers would drown the spread."""
-        return self._reference or 0.0
+        return Results(arms, pulls, sums, squares, spreads)

@@ -197,6 +197,8 @@ class LocalCrew:
     # Reports.
 
     def _hear(self, worker: _Worker) -> list[Report]:
+        if not worker.listening:  # the foreman told of its end in the same moment
+            return []
         message = _receive(worker.channel)
         if not message:  # it is gone, and the foreman says how
             self._ignore(worker)

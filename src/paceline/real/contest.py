@@ -169,9 +169,13 @@ class Contest:
         given = self.settings.noise
         if given.kind != "auto":
             return given
-        values = [self.dispatcher.ledger.values(arm) for arm in self.racing.tolist()]
-        binary = all(bool(np.isin(one, (0.0, 1.0)).all()) for one in values)
-        return Noise("bernoulli" if binary and not self._not_binary else "normal")
+        binary = not self._not_binary and self._values_are_binary()
+        return Noise("bernoulli" if binary else "normal")
+
+    def _values_are_binary(self) -> bool:
+        ledger = self.dispatcher.ledger
+        values = [ledger.values(arm, in_order=False) for arm in self.racing.tolist()]
+        return all(bool(np.isin(one, (0.0, 1.0)).all()) for one in values)
 
     def _make_plan(self) -> Plan:
         """Start the policy's clock so that the pulls it is given cost what λ says.
@@ -202,7 +206,9 @@ class Contest:
         elif dispatcher.learning:
             dispatcher.refit()
         dispatcher.binary = plan.noise.kind == "bernoulli" and settings.noise.kind == "auto"
-        dispatcher.ledger.centred = plan.noise.kind != "bernoulli"
+        if dispatcher.binary and not self._values_are_binary():  # seen just before a crash
+            raise NotBinary("values other than 0 and 1 were seen")
+        dispatcher.probe(())
         dispatcher.begin(plan.racing, rounds=plan.rounds, shift=plan.shift)
         ending = run(
             self.pacer,

@@ -10,14 +10,15 @@ import numpy as np
 from paceline.core.arrays import Floats, Ints
 from paceline.core.tally import Tally
 
-# Sums of squares below this share of the squares are rounding.
-_ROUNDING = 1e-12
+# Values that do not vary are not normal: that they never will is believed after so many.
+_SURE_OF_CONSTANCY = 30
 
 
 def largest_sigma(tally: Tally, arms: Ints, alpha: float) -> Floats:
     """The bound for each of `arms`, which fails with probability `alpha` at most; ∞ below 2 pulls.
 
-    Values that do not vary at all are not normal: such an arm gets the largest bound of the others.
+    An arm whose values have not varied yet gets the largest bound of the others; if no arm's have,
+    nothing is known until there are many of them, and then σ = 0.
 
     >>> tally = Tally(np.array([100, 1]), np.array([0.0, 3.0]), np.array([99.0, 9.0]))
     >>> largest_sigma(tally, np.array([0, 1]), alpha=0.01).round(2)
@@ -29,9 +30,10 @@ def largest_sigma(tally: Tally, arms: Ints, alpha: float) -> Floats:
     some = pulls >= 2
     count = np.where(some, pulls, 2.0)
     spread = (count - 1) * np.where(some, tally.variances(arms), 0.0)
-    spread = np.where(spread > _ROUNDING * tally.squares[arms], spread, 0.0)
     quantile = 2 * gammaincinv((count - 1) / 2, alpha / (count * (count - 1)))
     sigma = np.sqrt(spread / quantile)
     varied = sigma[some & (sigma > 0)]
-    still = varied.max() if varied.size else 0.0
+    still = np.where(pulls >= _SURE_OF_CONSTANCY, 0.0, np.inf)
+    if varied.size:
+        still = np.full(pulls.size, varied.max())
     return np.where(some, np.where(sigma > 0, sigma, still), np.inf)
