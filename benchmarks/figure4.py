@@ -6,8 +6,9 @@ from functools import partial
 from benchmarks.prototype import SUCCESS
 from paceline import SSH, Bernoulli, Policy, PowerLaw, SequentialHalving
 from paceline.loop import run as run_race
+from paceline.machine import available_cores
 from paceline.paper.instances import uniform_means
-from paceline.parallel import spread, usable_cores
+from paceline.parallel import spread
 from paceline.policies.base import Task
 from paceline.simulation import prepare_race
 from paceline.tables import Table
@@ -35,7 +36,7 @@ def run() -> Table:
             found = []
             for policy in POLICIES.values():
                 one = partial(found_best, policy, q, deadline)
-                hits = sum(spread(one, range(RUNS), usable_cores()))
+                hits = sum(spread(one, range(RUNS), available_cores().cores))
                 found.append(hits / RUNS)
             worst = max(
                 abs(ours - theirs)

@@ -1,17 +1,11 @@
 """A map over worker processes, for work that splits into independent pieces."""
 
-import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
-
-
-def usable_cores() -> int:
-    """The cores this process may run on, which may be fewer than the machine has."""
-    return len(os.sched_getaffinity(0))
 
 
 def picklable(*values: Any) -> bool:

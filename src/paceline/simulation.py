@@ -19,7 +19,8 @@ from paceline.core.statistics import standard_error
 from paceline.engines.simulated import SimulatedEngine, Span
 from paceline.errors import InvalidInput, ScalingWarning, unknown_name
 from paceline.loop import Ending, run
-from paceline.parallel import picklable, spread, usable_cores
+from paceline.machine import available_cores
+from paceline.parallel import picklable, spread
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.catalog import find_policy
 
@@ -221,7 +222,7 @@ def _replicate_all(
             )
         return list(spread(one, range(replications), workers))
     endings: list[Ending] = []
-    may_spread = replications > 1 and usable_cores() > 1
+    may_spread = replications > 1 and available_cores().cores > 1
     began = time.perf_counter()
     while len(endings) < replications:
         endings.append(one(len(endings)))
@@ -231,7 +232,7 @@ def _replicate_all(
             may_spread = picklable(one)
             if may_spread:
                 rest = range(len(endings), replications)
-                return endings + list(spread(one, rest, usable_cores()))
+                return endings + list(spread(one, rest, available_cores().cores))
     return endings
 
 

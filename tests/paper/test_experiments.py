@@ -8,6 +8,7 @@ import pytest
 from paceline import BatchRacing, PowerLaw, simulate
 from paceline.cli import main
 from paceline.engines.simulated import Span
+from paceline.machine import AvailableCores
 from paceline.paper import bounds, confidence, deadline
 from paceline.paper.catalog import EXPERIMENTS
 from paceline.paper.instances import linear_means
@@ -31,7 +32,8 @@ def test_all_experiments_write_figures_data_and_an_index(
 ) -> None:
     from paceline.cli import reproduce
 
-    monkeypatch.setattr(reproduce, "usable_cores", lambda: 1)  # patches do not reach workers
+    one_core = AvailableCores(1, "for a test", (0,))
+    monkeypatch.setattr(reproduce, "available_cores", lambda: one_core)  # patches reach no workers
     assert main(["reproduce", "all", "--runs", "2", "-o", str(tmp_path)]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""  # no progress bar in a log

@@ -10,7 +10,7 @@ import pytest
 
 from paceline import race
 from paceline.core.fitting import Runtime, Timings
-from paceline.engines.machine import available_cores
+from paceline.machine import available_cores
 from paceline.real import profile
 
 needs_two = pytest.mark.skipif(available_cores().cores < 2, reason="needs two cores")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paceline.engines.crew import Failure, Job, Report, Run
-from paceline.engines.machine import AvailableCores
 from paceline.engines.work import FunctionWork, Work
+from paceline.machine import AvailableCores
 
 Duration = Callable[[random.Random, int], float]  # of a pull on so many cores
 

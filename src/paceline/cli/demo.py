@@ -11,7 +11,7 @@ from paceline.cli import virtual_demo
 from paceline.cli.results import print_result
 from paceline.core.arrays import whole
 from paceline.durations import say_seconds
-from paceline.engines.machine import available_cores
+from paceline.machine import available_cores
 from paceline.result import Result
 from paceline.screen import count, make_screen
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from paceline.cli.output import print_table, track_on_terminal
 from paceline.core.arrays import whole
 from paceline.errors import InvalidInput, unknown_name
+from paceline.machine import available_cores
 from paceline.paper.catalog import EXPERIMENTS
 from paceline.paper.index_page import write_index
 from paceline.paper.report import Report, Setup, require_matplotlib
-from paceline.parallel import usable_cores
 
 NAME = "reproduce"
 SUMMARY = "a figure of the paper, from a new simulation"
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     setup = Setup(
         runs=None if options.runs is None else whole(options.runs, "runs"),
         seed=whole(options.seed, "seed", least=0),
-        processes=usable_cores(),
+        processes=available_cores().cores,
         track=track_on_terminal,
     )
     require_matplotlib()  # what is missing shows before the work, not after it

@@ -164,7 +164,7 @@ class Evaluated(Problem):
                 f"evaluate must be a function of an arm and a seed, got {evaluate!r}"
             )
         self.evaluate = evaluate
-        self.takes_seed = _takes(evaluate, "seed")
+        self.takes_seed = takes(evaluate, "seed")
         self.candidates = list(arms)
         self.arms = _at_least_two(len(self.candidates))
         self.means = None if means is None else _checked_means(means)
@@ -214,8 +214,12 @@ def _at_least_two(arms: int) -> int:
     return arms
 
 
-def _takes(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function takes an argument of that name; what cannot be inspected does not."""
+def takes(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function takes an argument of that name; what cannot be inspected does not.
+
+    >>> takes(lambda arm, seed: 0.0, "seed"), takes(abs, "seed")
+    (True, False)
+    """
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

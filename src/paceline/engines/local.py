@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from paceline.engines.crew import Failure, Job, Report
-from paceline.engines.machine import AvailableCores, available_cores
 from paceline.engines.work import Work
+from paceline.machine import AvailableCores, available_cores
 
 _FOREMAN = Path(__file__).with_name("foreman.py")
 _LARGEST_MESSAGE = 1 << 20

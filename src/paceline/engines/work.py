@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from paceline.commands import Command
 from paceline.engines.crew import Crew, Failure, Run
-from paceline.engines.machine import AvailableCores
 from paceline.errors import InvalidInput
+from paceline.machine import AvailableCores
 from paceline.values import NoValue
 
 SeedsOf = Callable[[int, int, int], list[int]]  # of an arm's pulls: arm, first, how many

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from paceline.commands import Command
+from paceline.core.problem import takes
 from paceline.core.rounds import Verdict
 from paceline.core.seeds import pull_seeds
 from paceline.durations import say_seconds
@@ -19,7 +20,7 @@ from paceline.errors import Interrupted, InvalidInput
 from paceline.journal import Journal
 from paceline.real.contest import Contest
 from paceline.real.record import Past, check_same, header_of, session_record, take_up
-from paceline.real.settings import Settings, takes
+from paceline.real.settings import Settings
 from paceline.real.summary import result_of
 from paceline.result import Result, Standing
 

@@ -16,9 +16,9 @@ from paceline.core.pool import CorePool
 from paceline.core.rounds import Conditions
 from paceline.durations import Deadline
 from paceline.engines.dispatch import Dispatcher, Rules, pool_from_json, pool_json
-from paceline.engines.machine import AvailableCores
 from paceline.errors import InvalidInput
 from paceline.journal import FORMAT, Journal, Record
+from paceline.machine import AvailableCores
 from paceline.policies.base import Policy
 from paceline.policies.catalog import POLICIES
 from paceline.real.settings import Noise, Settings

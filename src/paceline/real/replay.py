@@ -13,9 +13,9 @@ from paceline.core.arrays import positive, whole
 from paceline.durations import deadline_of
 from paceline.engines.crew import Job, Report
 from paceline.engines.dispatch import Dispatcher, make_pool
-from paceline.engines.machine import available_cores
 from paceline.errors import InvalidInput, PacelineError
 from paceline.journal import Record, is_locked, read_records
+from paceline.machine import available_cores
 from paceline.real.contest import Contest
 from paceline.real.prepared import Prepared
 from paceline.real.record import settings_of, take_up

@@ -1,6 +1,5 @@
 """What a user asked of a race, checked: everything that can be refused is refused here."""
 
-import inspect
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,11 +10,12 @@ from typing import Any
 from paceline.commands import Command
 from paceline.core.arrays import finite_floats, positive, whole
 from paceline.core.pool import CorePool
+from paceline.core.problem import takes
 from paceline.core.scaling import PowerLaw, Scaling
 from paceline.durations import Deadline, deadline_of, seconds_of
 from paceline.engines.dispatch import Rules, make_pool
-from paceline.engines.machine import AvailableCores
 from paceline.errors import InvalidInput, unknown_name
+from paceline.machine import AvailableCores
 from paceline.policies.base import Policy, Task
 from paceline.policies.catalog import find_policy
 from paceline.policies.ssh import SSH
@@ -194,15 +194,6 @@ def label_of(arm: Any) -> str:
         text = getattr(arm, "__name__", None) or repr(arm)
     text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))  # an address says nothing
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
-
-
-def takes(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function takes an argument of that name."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)
 
 
 def _arms(arms: Sequence[Any]) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from paceline.engines.machine import AvailableCores, available_cores
+from paceline.machine import AvailableCores, available_cores
 
 
 def system(root: Path, groups: str, files: dict[str, str]) -> Path:
