@@ -160,7 +160,7 @@ class Dispatcher:
         self.ledger.expect(wanted)
         self._backlog.want(self.ledger.wanted_until(wanted))
         for running in self._running.values():
-            if not any(self._backlog.is_wanted(run) for run in running.left):
+            if running.left and not any(map(self._backlog.is_wanted, running.left)):
                 self._cancel(running)
 
     def wait(self, until: float) -> Results:

@@ -303,6 +303,9 @@ class Worker:
         reported = start = clock()
         for arm, seeds in runs:
             for seed in seeds:
+                if start - reported > _REPORT_SECONDS:
+                    self._report(values, seconds, None, finished=False)
+                    values, seconds, reported = [], [], start
                 try:
                     value = call(arm, seed)
                     if type(value) is not float:
@@ -319,9 +322,6 @@ class Worker:
                 end = clock()
                 values.append(value)
                 seconds.append(end - start)
-                if end - reported > _REPORT_SECONDS:
-                    self._report(values, seconds, None, finished=False)
-                    values, seconds, reported = [], [], end
                 start = end
         self._report(values, seconds, None, finished=True)
 
