@@ -25,7 +25,7 @@ class MissingExtra(PacelineError, ImportError):
 
 
 class RaceFailed(PacelineError):
-    """A race was stopped by pulls that failed; what had been recorded is in its journal."""
+    """A race was stopped by pulls or a disk that failed; what was recorded is in its journal."""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from paceline.errors import InvalidInput, PacelineError
+from paceline.errors import InvalidInput, RaceFailed
 
 FORMAT = 1
 _HEADER_START = b'{"kind":"race"'
@@ -85,7 +85,7 @@ class Journal:
             self._broken = True  # half a line in the middle would spoil the rest
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, good)
-            raise PacelineError(
+            raise RaceFailed(
                 f"cannot write the journal {self.path}: {error.strerror}. What was recorded before "
                 "is kept: make room, and resume the race"
             ) from error
@@ -143,7 +143,7 @@ def _parse(data: bytes, path: Path) -> tuple[list[Record], int]:
         except ValueError:
             record = None
         whole = line.endswith(b"\n")
-        if not isinstance(record, dict) or not whole:
+        if not isinstance(record, dict) or "kind" not in record or not whole:
             if intact + len(line) == len(data) and (not whole or b"\0" in line):
                 break
             raise InvalidInput(

@@ -1,6 +1,7 @@
 """The loop: the same in virtual and in real time."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from paceline.core.rounds import Verdict
@@ -25,8 +26,11 @@ def run(
     deadline: float = math.inf,
     max_pulls: float = math.inf,
     max_rounds: float = math.inf,
+    on_round: Callable[[], None] | None = None,
 ) -> Ending:
     """Race until the policy has a verdict, the deadline comes, or a cap is reached.
+
+    `on_round` is called when the policy has heard of a whole round.
 
     Pulls unfinished at the deadline do not count. Of a round that would go past `max_pulls` as much
     is pulled as may be, of all arms in proportion. Where results come in parts, the policy may
@@ -54,4 +58,6 @@ def run(
         pacer.tell(results)
         if not complete:
             pacer.look()
+        elif on_round is not None:
+            on_round()
     return Ending(verdict, engine.now(), told, pacer.rounds)

@@ -49,7 +49,10 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """How a race ended. While it is undecided, `best` is the arm in the lead."""
+    """How a race ended. While it is undecided, `best` is the arm in the lead.
+
+    If not one pull gave a value, `best` is None and `index` is −1.
+    """
 
     best: Any
     index: int
@@ -91,7 +94,7 @@ class Result:
             for record in self.arms
         ]
         return {
-            "best": self.arms[self.index].label,
+            "best": self.arms[self.index].label if self.index >= 0 else None,
             "index": self.index,
             "decided": self.decided,
             "verdict": self.verdict,

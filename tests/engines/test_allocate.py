@@ -124,7 +124,6 @@ def test_it_waits_if_what_is_free_is_too_little_for_any_pull() -> None:
         assert Allocator(pool).next_cores(50, 3, under_way) == 0
 
 
-@pytest.mark.xfail(reason="what is free is divided by those that wait, down to too few for a pull")
 @settings(phases=[Phase.generate])
 @given(pools(), st.integers(1, 40), st.data())
 def test_cores_that_suffice_do_not_wait_for_a_job_that_never_ends(

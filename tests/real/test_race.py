@@ -81,8 +81,8 @@ def _first_are_binary(function: Any, race_seed: int) -> bool:
 
 def test_a_deadline_is_kept_and_gives_the_best_so_far() -> None:
     began = time.monotonic()
-    result = race(noisy, [0.0, 1.0, 0.5, 0.2], deadline="1.5s", progress=False)
-    assert time.monotonic() - began < 1.5 + 1.0
+    result = race(noisy, [0.0, 1.0, 0.5, 0.2], deadline="4s", progress=False)
+    assert time.monotonic() - began < 4 + 1.0
     assert result.best == 1.0
     assert result.confidence is None
     assert "nothing is guaranteed" in result.verdict
@@ -107,7 +107,7 @@ def test_a_deadline_beside_a_confidence_names_the_arms_still_in() -> None:
     assert not result.decided
     assert set(result.still_in) == {0, 1}
     assert result.confidence is None
-    assert "undecided between 1.0 and 1.0" in result.verdict
+    assert "undecided between 1.0 #0 and 1.0 #1" in result.verdict
     assert result.index in (0, 1)
 
 
@@ -123,7 +123,7 @@ def test_ties_end_by_tolerance_or_by_a_cap() -> None:
 
 
 def test_a_moment_in_time_is_a_deadline_too() -> None:
-    moment = datetime.now() + timedelta(seconds=1.2)
+    moment = datetime.now() + timedelta(seconds=4)
     result = race(noisy, [0.0, 1.0], deadline=moment, progress=False)
     assert result.best == 1.0
     assert datetime.now() < moment + timedelta(seconds=1.0)
@@ -139,7 +139,7 @@ def test_seed_and_cores_are_passed_if_they_are_taken() -> None:
         return arm + (0 if cores in (1, 2) else math.nan)
 
     for function in (plain, with_cores):
-        result = race(function, [0.0, 1.0], deadline=0.7, cores=2, progress=False)
+        result = race(function, [0.0, 1.0], deadline=3, cores=2, progress=False)
         assert result.best == 1.0
 
 
@@ -210,7 +210,7 @@ def test_what_is_no_finite_number_is_a_failure(value: Any) -> None:
     def gives(arm: int) -> Any:
         return value if arm == 0 else 1.0
 
-    result = race(gives, [0, 1, 2], deadline=0.8, progress=False)
+    result = race(gives, [0, 1, 2], deadline=3, progress=False)
     assert result.arms[0].status == "failed"
     assert "gave" in result.arms[0].failure
 
@@ -221,16 +221,14 @@ def test_values_outside_what_was_declared_are_failures() -> None:
     assert "declared" in result.arms[1].failure
 
 
-def test_a_worker_that_dies_costs_only_its_own_pull() -> None:
+def test_a_worker_that_dies_costs_only_its_own_pull(tmp_path: Path) -> None:
     def dies(arm: float, *, seed: int) -> float:
-        if seed % 7 == 0 and not Path(f"/tmp/paceline-{os.getppid()}-{seed}").exists():
-            Path(f"/tmp/paceline-{os.getppid()}-{seed}").touch()
+        if seed % 7 == 0 and not (tmp_path / str(seed)).exists():
+            (tmp_path / str(seed)).touch()
             os.kill(os.getpid(), 9)
         return arm + random.Random(seed).gauss(0, 0.05)
 
     result = race(dies, [0.0, 1.0], confidence=0.9, progress=False)
-    for file in Path("/tmp").glob("paceline-*"):
-        file.unlink()
     assert result.best == 1.0
     assert all("signal 9" in text for text in result.failures)
 
@@ -323,7 +321,7 @@ def test_a_frame_needs_pandas_and_has_a_row_per_arm(monkeypatch: pytest.MonkeyPa
     import sys
     import types
 
-    result = race(noisy, [0.0, 1.0], deadline=0.5, progress=False)
+    result = race(noisy, [0.0, 1.0], max_pulls=10, progress=False)
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(paceline.MissingExtra, match="pip install pandas"):
         result.to_frame()

@@ -3,6 +3,7 @@
 A problem owns no generator: whoever draws brings one.
 """
 
+import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -220,6 +221,8 @@ def takes(function: Callable[..., Any], name: str) -> bool:
     >>> takes(lambda arm, seed: 0.0, "seed"), takes(abs, "seed")
     (True, False)
     """
+    if isinstance(function, functools.partial) and name in function.keywords:
+        return False  # it is fixed
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

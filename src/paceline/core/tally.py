@@ -8,7 +8,7 @@ from paceline.core.arrays import Floats, Ints
 from paceline.core.rounds import Results
 
 _ROUNDING_OF_SQUARES = 1e-12  # what is below that share of them is no spread
-_ROUNDING_OF_VALUES = 1e-15
+_ROUNDING_OF_VALUES = 1e-14
 
 
 @dataclass(slots=True, eq=False)

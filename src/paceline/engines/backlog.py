@@ -46,7 +46,8 @@ class Backlog:
     @property
     def waiting(self) -> int:
         """How many pulls are to be given out."""
-        return self._fresh + sum(run.pulls for run in self._again if self.is_wanted(run))
+        again = (min(run.pulls, self._until[run.arm] - run.first) for run in self._again)
+        return self._fresh + sum(pulls for pulls in again if pulls > 0)
 
     def take(self, most: int) -> list[Run]:
         """What came back first, as it is; then so many pulls at most of the arms in turn."""

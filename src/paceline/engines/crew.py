@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from paceline.errors import PacelineError
+
 
 class Run(NamedTuple):
     """Consecutive pulls of one arm: numbers `first`, `first + 1`, … of them."""
@@ -50,6 +52,10 @@ class Report:
     finished: bool
 
 
+class NothingMore(PacelineError):
+    """A replay has used up what was recorded."""
+
+
 class Crew(Protocol):
     """Runs jobs. Whoever gives them out sees to it that their cores fit into the pool."""
 
@@ -66,3 +72,23 @@ class Crew(Protocol):
 
     def close(self) -> None:
         """End everything."""
+
+
+class NoCrew:
+    """A crew for replays: what is not in the journal will not be done."""
+
+    largest_job = 1
+
+    def start(self, job: Job) -> bool:
+        """Refuse."""
+        raise NothingMore
+
+    def kill(self, job: int) -> None:
+        """Nothing runs."""
+
+    def wait(self, seconds: float | None) -> list[Report]:
+        """Nothing will come."""
+        raise NothingMore
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -29,6 +29,7 @@ _GROUP_SECONDS = 0.005  # of work in a group: the overhead of a job is then abou
 _WORTH_KILLING_SECONDS = 0.25  # a new worker has to load the user's modules again
 _REFIT_GROWTH = 1.2  # τ is fitted again when there are so many times the pulls
 _TICK_SECONDS = 0.25
+_LONGEST_PAUSE_SECONDS = 2.0
 _MOST_UNTIMED = 1000
 _LOADING_SECONDS = 120.0  # that a worker may take to start and to import, beside the timeout
 _BINARY = frozenset((0.0, 1.0))
@@ -81,7 +82,11 @@ class _Running:
 
 
 class Dispatcher:
-    """An `Engine` over a crew. Arms have the same numbers as in the race, from 0."""
+    """An `Engine` over a crew. Arms have the same numbers as in the race, from 0.
+
+    `pool` says how long a pull takes on so many cores, `shape` the same up to a factor; if
+    neither is given, it is learned.
+    """
 
     def __init__(
         self,
@@ -91,6 +96,7 @@ class Dispatcher:
         *,
         journal: Recorder | None = None,
         pool: CorePool | None = None,
+        shape: CorePool | None = None,
         sign: float = 1.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -100,7 +106,6 @@ class Dispatcher:
         self.timings = Timings(arms)
         self.journal = journal
         self.on_tick: Callable[[], None] | None = None
-        self.on_round: Callable[[], None] | None = None
         self.binary = False  # whether a value other than 0 and 1 is an error
         self.in_order = True  # whether a deadline leaves out values that came before their turn
         self.pulls = 0  # that have given a value, in this session or before
@@ -111,7 +116,9 @@ class Dispatcher:
         self.free = rules.cores
         self.learning = pool is None
         self.pool = pool
-        self._allocator = None if pool is None else Allocator(pool)
+        self._shape = shape  # of τ, if it is known but for its level
+        known = pool or shape
+        self._allocator = None if known is None else Allocator(known)
         self._fitted_pulls = 0
         self._probe: deque[int] = deque()
         self._clock = clock
@@ -122,6 +129,7 @@ class Dispatcher:
         self._newly_failed: list[int] = []
         self._running: dict[int, _Running] = {}
         self._jobs = 0
+        self._finished = False
         self._untimed: list[tuple[int, Sequence[Run], Sequence[float]]] = []
         self._seconds_by_cores: dict[int, tuple[int, float]] = {}
         self.begin(np.arange(arms))
@@ -193,8 +201,6 @@ class Dispatcher:
         pool = pool_json(self.pool) if changed else None
         self._write({"kind": "round", "seconds": conditions.seconds, "pool": pool})
         self._commit()
-        if self.on_round is not None:
-            self.on_round()
         return conditions
 
     # Starting jobs.
@@ -275,7 +281,7 @@ class Dispatcher:
             soonest = min(soonest, now + reconsider_after(self._under_way()))
         seconds = None if soonest == math.inf else max(0.0, soonest - now)
         if not self._running and seconds is None:
-            raise PacelineError("nothing runs and nothing can be started: please report this")
+            raise RuntimeError("nothing runs and nothing can be started: please report this")
         self._take_in(self.crew.wait(seconds))
         self._check_timeouts()
         self._tick()
@@ -432,12 +438,15 @@ class Dispatcher:
             began = self._clock()
             self.on_tick()
             # With thousands of arms this takes a while: no more than a tenth of the time.
-            self._ticked = self._clock() + 9 * (self._clock() - began)
+            self._ticked = self._clock() + min(9 * (self._clock() - began), _LONGEST_PAUSE_SECONDS)
 
     # Ending, and taking up again.
 
     def finish(self) -> None:
         """Record what came late, then end everything."""
+        if self._finished:
+            return
+        self._finished = True
         try:
             for report in self.crew.wait(0):
                 running = self._running[report.job]
@@ -453,8 +462,8 @@ class Dispatcher:
         finally:
             self.crew.close()
 
-    def restore(self, record: Record) -> None:
-        """Take in a record of an earlier session."""
+    def restore(self, record: Record, *, forgive: bool = False) -> None:
+        """Take in a record of an earlier session; or give arms that failed another chance."""
         kind = record["kind"]
         if kind == "results":
             done = [Run(*run) for run in record["pulls"]]
@@ -465,6 +474,9 @@ class Dispatcher:
             failure = Failure(record["what"], record["message"], record["detail"])
             self._attempts[Run(record["arm"], record["pull"], 1)] = record["attempt"]
             self.failures.append((record["arm"], record["pull"], failure))
+        elif kind == "out" and forgive:
+            for run in [run for run in self._attempts if run.arm == record["arm"]]:
+                del self._attempts[run]
         elif kind == "out":
             failures = [failure for arm, _, failure in self.failures if arm == record["arm"]]
             self.failed[record["arm"]] = failures[-1]
@@ -480,10 +492,19 @@ class Dispatcher:
         """Learn τ from all pulls so far, if there are enough new ones."""
         if self.pool is None or self.pulls >= _REFIT_GROWTH * self._fitted_pulls:
             self._fitted_pulls = self.pulls
-            pool = make_pool(self.runtime(), self.rules)
+            pool = make_pool(self._level() if self._shape else self.runtime(), self.rules)
             # Another object means another λ to a policy, and would not after a resume.
             if self.pool is None or pool_json(pool) != pool_json(self.pool):
                 self.use(pool)
+
+    def _level(self) -> Callable[[int], float]:
+        """The shape, with the factor that makes the seconds so far come out right."""
+        assert self._shape is not None
+        table = self._shape.runtime_seconds
+        counts = self._seconds_by_cores.items()
+        expected = sum(count * float(table[cores - 1]) for cores, (count, _) in counts)
+        factor = sum(total for _, (_, total) in counts) / expected
+        return lambda cores: max(factor, 1e-12) * float(table[cores - 1])
 
     def runtime(self) -> Runtime:
         """τ, as fitted to all pulls so far."""
@@ -495,6 +516,11 @@ class Dispatcher:
         if pool is not self.pool:
             self.pool = pool
             self._allocator = Allocator(pool)
+
+    def note(self, record: Record) -> None:
+        """Have a record in the journal at once."""
+        self._write(record)
+        self._commit()
 
     def _write(self, record: dict[str, Any]) -> None:
         if self.journal is not None:

@@ -101,14 +101,14 @@ def _stat(pid: str) -> list[str]:
         return []
 
 
-def kill_below(pid: int, spared: Sequence[int] = ()) -> None:
-    """Kill everything below `pid` but `spared`, until nothing is left.
+def kill_below(pid: int) -> None:
+    """Kill everything below `pid`, until nothing is left.
 
     Orphans of what dies move up to `pid`, a subreaper, and are found the next time.
     """
     give_up = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < give_up:
-        living = [one for one in descendants(pid) if one not in spared]
+        living = descendants(pid)
         if not living:
             return
         for one in living:
@@ -159,8 +159,11 @@ class Foreman:
                 return
 
     def _obey(self) -> bool:
-        message, files, _, _ = socket.recv_fds(self.control, _LARGEST_MESSAGE, 3)
-        if not message:
+        try:
+            message, files, _, _ = socket.recv_fds(self.control, _LARGEST_MESSAGE, 3)
+        except ConnectionResetError:
+            message = b""
+        if not message:  # the driver is gone
             return False
         order = json.loads(message)
         if "spawn" in order:
@@ -171,7 +174,14 @@ class Foreman:
         return True
 
     def _spawn(self, order: dict[str, Any], files: list[int]) -> None:
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            os.write(files[1], f"a worker could not be started: {error}\n".encode())
+            self._tell({"ended": order["spawn"], "status": 1})
+            for file in files:
+                os.close(file)
+            return
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -180,7 +190,6 @@ class Foreman:
         for file in files:
             os.close(file)
         self.workers[pid] = order["spawn"]
-        self._tell({"spawned": order["spawn"], "pid": pid})
 
     def _reap(self) -> None:
         ended: list[tuple[int, int]] = []
@@ -252,6 +261,7 @@ class Worker:
         self.log_file = log_file
         self.load_file = load_file
         self.processors: list[int] = []
+        self.process = os.getpid()
 
     def serve(self) -> None:
         """Work until the driver closes the channel."""
@@ -359,6 +369,8 @@ class Worker:
         *,
         finished: bool,
     ) -> None:
+        if os.getpid() != self.process:
+            os._exit(0)  # a child that the pull forked, and that came back here: not its business
         self.channel.send(pickle.dumps((values, seconds, failure, finished)))
 
 

@@ -126,8 +126,9 @@ class Ledger:
             if len(found) < count:
                 found = [*found, *self._beyond(arm)][:count]
             rewards = self.sign * np.array(found)
-            sums[i] = rewards.sum()
-            squares[i] = rewards @ rewards
-            spreads[i] = ((rewards - sums[i] / count) ** 2).sum()
+            with np.errstate(over="ignore", invalid="ignore"):  # too large to square: no bound on σ
+                sums[i] = rewards.sum()
+                squares[i] = rewards @ rewards
+                spreads[i] = ((rewards - sums[i] / count) ** 2).sum()
         self._told[arms] += pulls
         return Results(arms, pulls, sums, squares, spreads)

@@ -5,9 +5,11 @@ imported. The workers are started and killed by a foreman (`foreman.py`), a proc
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import pickle
+import resource
 import selectors
 import signal
 import socket
@@ -23,6 +25,7 @@ from typing import Any, BinaryIO
 
 from paceline.engines.crew import Failure, Job, Report
 from paceline.engines.work import Work
+from paceline.errors import InvalidInput, RaceFailed
 from paceline.machine import AvailableCores, available_cores
 
 _FOREMAN = Path(__file__).with_name("foreman.py")
@@ -30,6 +33,7 @@ _LARGEST_MESSAGE = 1 << 20
 _LARGEST_GROUP = 128
 _LOG_TAIL = 4_000  # bytes of what a pull printed that go into an error
 _CLOSING_SECONDS = 5.0
+_MOST_REPLACED = 20
 _MARK = "PACELINE_CREW"  # an environment variable by which all that a crew started is known
 
 
@@ -42,8 +46,7 @@ class LocalHost:
 
     def crew(self, work: Work, cores: int) -> "LocalCrew":
         """Workers pinned to processors, unless the pool has more cores than the machine."""
-        ids = self.available().cpu_ids
-        return LocalCrew(work, ids[:cores] if cores <= len(ids) else ())
+        return LocalCrew(work, self.available().cpu_ids, cores)
 
     def clock(self) -> float:
         """The monotonic clock."""
@@ -68,21 +71,24 @@ class _Worker:
 class LocalCrew:
     """Runs jobs in worker processes of this machine.
 
-    `processors` are the processor numbers that pulls are pinned to, one per core of the pool;
-    none if the pool has more cores than the machine.
+    Pulls are pinned to `cores` of the `processors`, those that no other crew has claimed if there
+    are enough; to none if the pool has more cores than there are processors.
     """
 
-    def __init__(self, work: Work, processors: Sequence[int], most_idle: int = 64) -> None:
+    def __init__(self, work: Work, processors: Sequence[int], cores: int) -> None:
         self.work = work
         self.largest_job = _LARGEST_GROUP if work.grouped else 1
-        self._pinned = bool(processors)
-        self._free = sorted(processors)
-        self._most_idle = most_idle
+        self._claims: list[BinaryIO] = []
+        self._free = self._claim(processors, cores)
+        self._pinned = bool(self._free)
+        self._most_idle = cores  # each holds the user's modules and all arms
+        _allow_files(cores)
         self._workers: dict[int, _Worker] = {}
         self._idle: list[_Worker] = []  # the most recently used last
         self._by_job: dict[int, _Worker] = {}
         self._count = 0
         self._load: BinaryIO | None = None
+        self._replaced = 0
         self._mark = uuid.uuid4().hex
         self._selector = selectors.DefaultSelector()
         self._control, self._foreman = self._start_foreman()
@@ -136,8 +142,34 @@ class LocalCrew:
             _close(worker)
         self._workers.clear()
         self._selector.close()
+        for file in self._claims:
+            file.close()
         if self._load is not None:
             self._load.close()
+
+    # Processors.
+
+    def _claim(self, processors: Sequence[int], cores: int) -> list[int]:
+        """Choose processors, and lock a file for each: another race on this machine sees it."""
+        if cores > len(processors):
+            return []
+        folder = Path(tempfile.gettempdir(), f"paceline-{os.getuid()}")
+        mine: list[int] = []
+        with contextlib.suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            for processor in processors:
+                file = (folder / f"processor-{processor}").open("ab")
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    file.close()
+                    continue
+                self._claims.append(file)
+                mine.append(processor)
+                if len(mine) == cores:
+                    return mine
+        others = [processor for processor in processors if processor not in mine]
+        return sorted(mine + others[: cores - len(mine)])
 
     # Workers.
 
@@ -226,7 +258,12 @@ class LocalCrew:
         self, worker: _Worker, job: Job, seconds: float
     ) -> tuple[list[float], Failure | None]:
         assert worker.output is not None
-        output = os.pread(worker.output.fileno(), _size(worker.output), 0).decode(errors="replace")
+        size = _size(worker.output)
+        if size > self.work.most_output:
+            size, start = self.work.most_output, size - self.work.most_output
+        else:
+            start = 0
+        output = os.pread(worker.output.fileno(), size, start).decode(errors="replace")
         read = self.work.read(job.runs[0], job.cores, output, seconds)
         if isinstance(read, Failure):
             return [], Failure(read.kind, read.message, read.detail or self._log_tail(worker))
@@ -261,8 +298,6 @@ class LocalCrew:
         if not message:
             return self._replace_foreman()
         news = json.loads(message)
-        if "ended" not in news:
-            return []
         worker = self._workers.pop(news["ended"], None)
         return [] if worker is None else self._bury(worker, news["status"])
 
@@ -293,6 +328,12 @@ class LocalCrew:
 
     def _replace_foreman(self) -> list[Report]:
         """The foreman was killed: end what it had started, and begin anew with another one."""
+        self._replaced += 1
+        if self._replaced > _MOST_REPLACED:
+            raise RaceFailed(
+                f"the process that starts the workers died {self._replaced} times: is memory, or "
+                "the number of processes, limited? What was recorded is kept"
+            )
         self._selector.unregister(self._control)
         self._control.close()
         self._foreman.wait()
@@ -314,6 +355,19 @@ def _kill_marked(mark: str) -> None:
                 environment = Path("/proc", name, "environ").read_bytes()
                 if f"{_MARK}={mark}".encode() in environment.split(b"\0"):
                     os.kill(int(name), signal.SIGKILL)
+
+
+def _allow_files(cores: int) -> None:
+    """See that there are enough file descriptors: up to three for every worker."""
+    needed = 6 * cores + 100
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise InvalidInput(
+            f"{cores} cores need about {needed} open files, and {hard} are allowed: raise that "
+            "(ulimit -n), or lower cores"
+        )
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def _receive(channel: socket.socket) -> bytes:

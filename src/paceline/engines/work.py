@@ -14,6 +14,9 @@ from paceline.errors import InvalidInput
 from paceline.machine import AvailableCores
 from paceline.values import NoValue
 
+_ENOUGH_FOR_LAST = 1 << 16
+_MOST_OUTPUT = 1 << 24  # the driver reads it, and must not be late for a deadline
+
 SeedsOf = Callable[[int, int, int], list[int]]  # of an arm's pulls: arm, first, how many
 
 
@@ -22,6 +25,7 @@ class Work(Protocol):
 
     grouped: bool  # whether several pulls may go to a worker at once
     blob: bytes  # what a worker loads before its first pull
+    most_output: int  # bytes, from the end, of what a command prints that are looked at
 
     def order(self, runs: Sequence[Run], cores: int) -> tuple[str, Any]:
         """What to send to a worker for these pulls."""
@@ -47,6 +51,7 @@ class FunctionWork:
     """Pulls of a Python function of an arm, its seed and its cores."""
 
     grouped = True
+    most_output = 0
 
     def __init__(
         self,
@@ -88,6 +93,7 @@ class CommandWork:
 
     def __init__(self, command: Command, arms: Sequence[Mapping[str, Any]], seeds: SeedsOf) -> None:
         self.command = command
+        self.most_output = _ENOUGH_FOR_LAST if command.value.kind == "last" else _MOST_OUTPUT
         self.arms = arms
         self.seeds = seeds
 
@@ -102,6 +108,8 @@ class CommandWork:
     def read(self, run: Run, cores: int, output: str, seconds: float) -> float | Failure:
         """The value in the output or in the file that the command wrote."""
         file = self._fill(run, cores).file
+        if len(output) >= _MOST_OUTPUT:
+            return Failure("no number", f"printed more than {_MOST_OUTPUT:,} bytes to search")
         try:
             text = None if file is None else Path(file).read_text(errors="replace")
             value = self.command.value.read(output, text, seconds)

@@ -26,7 +26,9 @@ class Task:
     """What a policy is told before a race: how many arms, how they scale, when to stop.
 
     `sigma` is the sub-Gaussian scale of the rewards, or None if they are normal with variances
-    that nobody knows; `seed` feeds the policy's own choices, such as breaking ties.
+    that nobody knows. `arms_at_start` counts those too that have failed since: they are not raced,
+    but intervals were theirs as well. `seed` feeds the policy's own choices, such as breaking
+    ties.
     """
 
     arms: int
@@ -36,6 +38,7 @@ class Task:
     top: int = 1
     tolerance: float = 0.0
     sigma: float | None = 0.5
+    arms_at_start: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -30,7 +30,8 @@ class Elimination:
     def __init__(self, task: Task, deviation: float, sigma: float | None) -> None:
         scale = task.sigma if sigma is None else sigma
         self.task = task
-        self.interval = LilInterval(task.delta, task.arms, scale, deviation)
+        arms = task.arms_at_start or task.arms
+        self.interval = LilInterval(task.delta, arms, scale, deviation)
         self.alive: Ints = np.arange(task.arms)
         self.accepted: Ints = NO_ARMS
         # A narrower interval than the theorem's, or a narrower noise than the task's, has no proof.

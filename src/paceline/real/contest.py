@@ -14,8 +14,7 @@ from paceline.core.scaling import PowerLaw
 from paceline.durations import say_seconds
 from paceline.engines.crew import Failure
 from paceline.engines.dispatch import ArmsFailed, Dispatcher, NotBinary, Rules
-from paceline.errors import RaceFailed
-from paceline.journal import Journal
+from paceline.errors import InvalidInput, RaceFailed
 from paceline.loop import run
 from paceline.policies.base import Pacer, Task
 from paceline.real.record import Past, Plan
@@ -49,15 +48,12 @@ class Contest:
         self,
         settings: Settings,
         dispatcher: Dispatcher,
-        journal: Journal | None,
         past: Past,
-        *,
         watch: Callable[[Standing], None] | None = None,
         callbacks: tuple[Callable[[Standing], Any], ...] = (),
     ) -> None:
         self.settings = settings
         self.dispatcher = dispatcher
-        self.journal = journal
         self.plan = past.plan
         self.pacer: Pacer | None = None
         self.racing: Ints = np.arange(len(settings.arms))
@@ -65,30 +61,32 @@ class Contest:
         self._watch = watch
         self._callbacks = callbacks
         self._not_binary = past.plan is not None and past.plan.noise.kind == "normal"
-        deadline = settings.deadline
-        self.deadline = math.inf if deadline is None else deadline.seconds
+        self.deadline = self._deadline(past)
         dispatcher.in_order = settings.confidence is not None
-        dispatcher.set_elapsed(self._elapsed_before(past))
+        dispatcher.set_elapsed(past.elapsed)
         if watch is not None:
             dispatcher.on_tick = lambda: watch(self.standing())
-        if watch is not None or callbacks:
-            dispatcher.on_round = self._round_ended
 
-    def _elapsed_before(self, past: Past) -> float:
-        """What is used up of the deadline: a moment in time comes whether the race runs or not."""
+    def _deadline(self, past: Past) -> float:
+        """In seconds of the race: a moment in time comes whether the race runs or not."""
         deadline = self.settings.deadline
-        if deadline is None or deadline.moment is None or self.journal is None:
-            return past.elapsed
-        if not self.journal.records:
-            return 0.0
-        started = datetime.fromisoformat(self.journal.records[0]["started"])
-        return max(past.elapsed, (datetime.now(UTC) - started).total_seconds())
+        if deadline is None:
+            return math.inf
+        if deadline.moment is None:
+            return deadline.seconds
+        left = (deadline.moment.astimezone(UTC) - datetime.now(UTC)).total_seconds()
+        return past.elapsed + max(left, 0.0)
+
+    def _pulls_allowed(self) -> float:
+        """What the cap leaves: pulls of arms that have failed were pulls too."""
+        ledger, failed = self.dispatcher.ledger, self.dispatcher.failed
+        return self.settings.max_pulls - sum(ledger.values(arm).size for arm in failed)
 
     def run(self) -> Verdict:
         """Race to the verdict, whatever fails on the way."""
         while True:
             try:
-                self.racing = self._survivors()
+                self.racing, self.pacer = self._survivors(), None
                 if self.racing.size <= self.settings.top:
                     return self._take_the_rest()
                 verdict = None
@@ -145,6 +143,8 @@ class Contest:
             probes = []
             if dispatcher.pool is None:
                 probes = core_levels(settings.rules) * _PROBES_PER_LEVEL
+            if settings.shape is not None:
+                probes = []
             each = -(-max(len(probes), 1) // self.racing.size)
             task = settings.task(
                 self.racing.size, PowerLaw(1.0, 1e-12), Noise("bernoulli"), self._deadline_or_none()
@@ -154,14 +154,13 @@ class Contest:
             dispatcher.binary = False
             dispatcher.begin(self.racing)
             dispatcher.probe(probes)
-            ending = run(pacer, dispatcher, deadline=self.deadline, max_pulls=settings.max_pulls)
+            most = self._pulls_allowed()
+            ending = run(pacer, dispatcher, deadline=self.deadline, max_pulls=most)
             if pacer.rounds == 0:
                 return self._explain(ending.verdict)
         self.noise = self._assume()
         self.plan = self._make_plan()
-        if self.journal is not None:
-            self.journal.add(self.plan.to_json())
-            self.journal.commit()
+        dispatcher.note(self.plan.to_json())
         return None
 
     def _assume(self) -> Noise:
@@ -200,7 +199,13 @@ class Contest:
         assert plan is not None
         self.noise = plan.noise
         task = settings.task(plan.racing.size, plan.pool, plan.noise, plan.deadline)
-        self.pacer = settings.policy.start(task)
+        try:
+            pacer = settings.policy.start(task)
+        except InvalidInput as error:  # too late to refuse: what is known by now is the answer
+            if self.pacer is None:
+                raise
+            return self.pacer.stop(str(error))
+        self.pacer = pacer
         if plan.pool.cores == settings.rules.cores:
             dispatcher.use(plan.pool)
         elif dispatcher.learning:
@@ -211,10 +216,11 @@ class Contest:
         dispatcher.probe(())
         dispatcher.begin(plan.racing, rounds=plan.rounds, shift=plan.shift)
         ending = run(
-            self.pacer,
+            pacer,
             dispatcher,
             deadline=self.deadline - plan.shift,
-            max_pulls=settings.max_pulls,
+            max_pulls=self._pulls_allowed(),
+            on_round=self._round_ended if self._watch or self._callbacks else None,
         )
         return self._explain(ending.verdict)
 

@@ -1,5 +1,6 @@
 """A race that was found fit to run: what it will do, and the doing."""
 
+import contextlib
 import os
 import shlex
 from collections.abc import Callable, Sequence
@@ -13,11 +14,12 @@ from paceline.core.problem import takes
 from paceline.core.rounds import Verdict
 from paceline.core.seeds import pull_seeds
 from paceline.durations import say_seconds
+from paceline.engines.crew import Crew, NoCrew, NothingMore
 from paceline.engines.dispatch import Dispatcher
 from paceline.engines.local import LocalHost
 from paceline.engines.work import CommandWork, FunctionWork, Host, Work
 from paceline.errors import Interrupted, InvalidInput
-from paceline.journal import Journal
+from paceline.journal import Journal, Record, read_records
 from paceline.real.contest import Contest
 from paceline.real.record import Past, check_same, header_of, session_record, take_up
 from paceline.real.settings import Settings
@@ -39,9 +41,14 @@ class Prepared:
     host: Host = field(default_factory=LocalHost)
 
     def __post_init__(self) -> None:
-        for callback in self.callbacks:
+        for callback in self.callbacks or ():
             if not callable(callback):
                 raise InvalidInput(f"callbacks must be functions of a Standing: got {callback!r}")
+        able = all(hasattr(self.progress, name) for name in ("update", "close"))
+        if not (self.progress is None or isinstance(self.progress, bool) or able):
+            raise InvalidInput(
+                f"progress must be None, True, False, or have update and close: {self.progress!r}"
+            )
 
     def run(self) -> Result:
         """Race; with a journal that exists, go on from there."""
@@ -50,52 +57,40 @@ class Prepared:
         with Journal.open(Path(self.journal)) as journal:
             header = header_of(self.settings)
             if journal.records:
-                check_same(header, journal)
+                check_same(header, journal.records, journal.path)
             else:
                 journal.add(header)
                 journal.commit()
             return self._run(journal)
 
     def _run(self, journal: Journal | None) -> Result:
-        settings = self.settings
-        crew = self.host.crew(make_work(settings), settings.rules.cores)
+        settings, records = self.settings, [] if journal is None else journal.records
+        if records and records[-1]["kind"] == "ending" and records[-1]["decided"]:
+            with contextlib.suppress(NothingMore):  # nothing has to be run, nor recorded
+                contest = replay(settings, records)
+                return result_of(contest, contest.run(), self.journal)
         screen = _screen(self.progress)
-        dispatcher = Dispatcher(
-            crew,
-            settings.rules,
-            len(settings.arms),
-            journal=journal,
-            pool=settings.pool,
-            sign=-1.0 if settings.minimize else 1.0,
-            clock=self.host.clock,
-        )
         result: Result | None = None
         try:
-            past = Past() if journal is None else take_up(journal.records, dispatcher)
-            if journal is not None:
-                journal.add(session_record(past, header_of(settings)))
-                journal.commit()
-            contest = Contest(
-                settings,
-                dispatcher,
-                journal,
-                past,
-                watch=None if screen is None else screen.update,
-                callbacks=tuple(self.callbacks),
-            )
+            crew = self.host.crew(make_work(settings), settings.rules.cores)
+            dispatcher = _dispatcher(settings, crew, journal, self.host.clock)
             try:
+                past = take_up(records, dispatcher, settings) if records else Past()
+                if journal is not None:
+                    journal.add(session_record(past, header_of(settings)))
+                    journal.commit()
+                watch = None if screen is None else screen.update
+                contest = Contest(settings, dispatcher, past, watch, tuple(self.callbacks or ()))
                 verdict = contest.run()
             except KeyboardInterrupt:
+                dispatcher.finish()
                 raise Interrupted(self._how_to_resume(dispatcher)) from None
             finally:
                 dispatcher.finish()
             result = result_of(contest, verdict, self.journal)
             if journal is not None:
-                ending = _ending(result, verdict, dispatcher)
-                if journal.records[-1:] != [ending]:  # it may have ended before
-                    journal.add(ending)
+                journal.add(_ending(result, verdict, dispatcher))
         finally:
-            crew.close()
             if screen is not None:
                 screen.close(result)
         return result
@@ -147,9 +142,34 @@ class Prepared:
             if len(settings.arms) > _MOST_COMMANDS:
                 lines.append(("", "…"))
         if self.journal is not None:
-            known = "is there, and is gone on with" if Path(self.journal).exists() else "is new"
+            path = Path(self.journal)
+            records = read_records(path) if path.exists() else []
+            if records:
+                check_same(header_of(settings), records, path)
+            known = "is there, and is gone on with" if records else "is new"
             lines.append(("journal", f"{self.journal} {known}"))
         return lines
+
+
+def replay(settings: Settings, records: Sequence[Record]) -> Contest:
+    """The race of these records, ready to be run up to where they end; no time passes there."""
+    dispatcher = _dispatcher(settings, NoCrew(), None, lambda: 0.0)
+    return Contest(settings, dispatcher, take_up(records, dispatcher, settings))
+
+
+def _dispatcher(
+    settings: Settings, crew: Crew, journal: Journal | None, clock: Callable[[], float]
+) -> Dispatcher:
+    return Dispatcher(
+        crew,
+        settings.rules,
+        len(settings.arms),
+        journal=journal,
+        pool=settings.pool,
+        shape=settings.shape,
+        sign=-1.0 if settings.minimize else 1.0,
+        clock=clock,
+    )
 
 
 def make_work(settings: Settings) -> Work:

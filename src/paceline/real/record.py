@@ -1,11 +1,15 @@
 """The race in its journal: the header that says what it is, and how it is taken up again."""
 
+import hashlib
+import json
 import math
 import os
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +21,7 @@ from paceline.core.rounds import Conditions
 from paceline.durations import Deadline
 from paceline.engines.dispatch import Dispatcher, Rules, pool_from_json, pool_json
 from paceline.errors import InvalidInput
-from paceline.journal import FORMAT, Journal, Record
+from paceline.journal import FORMAT, Record
 from paceline.machine import AvailableCores
 from paceline.policies.base import Policy
 from paceline.policies.catalog import POLICIES
@@ -81,7 +85,7 @@ def header_of(settings: Settings) -> Record:
     deadline = settings.deadline
     moment = deadline.moment if deadline is not None else None
     timeout = settings.rules.timeout
-    return {
+    header = {
         "kind": "race",
         "format": FORMAT,
         "problem": {
@@ -104,6 +108,7 @@ def header_of(settings: Settings) -> Record:
             "cores": settings.rules.cores,
             "cores_per_pull": [settings.rules.least_cores, settings.rules.most_cores],
             "pool": None if settings.pool is None else pool_json(settings.pool),
+            "shape": None if settings.shape is None else pool_json(settings.shape),
             "retries": settings.rules.retries,
             "timeout": timeout if math.isfinite(timeout) else None,
             "on_failure": settings.on_failure,
@@ -113,30 +118,40 @@ def header_of(settings: Settings) -> Record:
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), "numpy": np.__version__},
     }
+    # As it will be read again, so that it can be compared: numpy's numbers and tuples are others.
+    plain: Record = json.loads(json.dumps(header, default=_plain))
+    return plain
 
 
-def check_same(header: Record, journal: Journal) -> None:
+def check_same(header: Record, records: Sequence[Record], path: Path) -> None:
     """Refuse a journal that is of another race, and say in what it differs."""
-    found = journal.records[0]
+    found = records[0]
     if found.get("kind") != "race" or "problem" not in found:
-        raise InvalidInput(f"{journal.path} does not begin as a journal does: give another path")
+        raise InvalidInput(f"{path} does not begin as a journal does: give another path")
     if found["format"] != FORMAT:
         raise InvalidInput(
-            f"{journal.path} has format {found['format']}, this paceline reads {FORMAT}: resume it "
+            f"{path} has format {found['format']}, this paceline reads {FORMAT}: resume it "
             "with the version that wrote it"
         )
     for name, value in header["problem"].items():
         before = found["problem"].get(name)
         if before != value:
             raise InvalidInput(
-                f"{journal.path} is of another race: its {name} is {_short(before)}, here it is "
+                f"{path} is of another race: its {name} is {_short(before)}, here it is "
                 f"{_short(value)}. Give another journal, or the same arguments"
             )
 
 
-def take_up(records: Sequence[Record], dispatcher: Dispatcher) -> Past:
-    """Give the dispatcher what was recorded, and say how far the race had come."""
+def take_up(records: Sequence[Record], dispatcher: Dispatcher, settings: Settings) -> Past:
+    """Give the dispatcher what was recorded, and say how far the race had come.
+
+    If a failure stopped the race, whoever takes it up has mended that: the arm is back in.
+    """
     past = Past()
+    stopped = settings.on_failure == "stop"
+    options = header_of(settings)["options"]
+    before = latest_options(records)
+    same_deadline = all(options[name] == before[name] for name in ("deadline", "moment"))
     rounds: list[Record] = []
     plan: Record | None = None
     for record in records[1:]:
@@ -149,9 +164,14 @@ def take_up(records: Sequence[Record], dispatcher: Dispatcher) -> Past:
         else:
             if kind == "out":
                 plan, rounds = None, []  # the race goes on without that arm
-            dispatcher.restore(record)
+            try:
+                dispatcher.restore(record, forgive=stopped)
+            except (KeyError, TypeError, ValueError, IndexError) as error:
+                raise InvalidInput(
+                    f"the journal is damaged: it has a record {_short(record)}. Remove that line"
+                ) from error
     dispatcher.restored()
-    if plan is not None:
+    if plan is not None and same_deadline:  # else the policy has to plan again
         past.plan = Plan.from_json(plan, rounds)
     return past
 
@@ -178,11 +198,17 @@ def policy_from_json(plain: Record) -> Policy:
     return kind(**plain["options"])
 
 
+def latest_options(records: Sequence[Record]) -> Record:
+    """How the race was run the last time."""
+    sessions = [record for record in records if record["kind"] == "session"]
+    options: Record = (sessions or records)[-1 if sessions else 0]["options"]
+    return options
+
+
 def settings_of(records: Sequence[Record], machine: AvailableCores) -> Settings:
     """The race of a journal, with its latest options; of a function only the name is known."""
     header = records[0]
-    sessions = [record for record in records if record["kind"] == "session"]
-    problem, options = header["problem"], (sessions or [header])[-1]["options"]
+    problem, options = header["problem"], latest_options(records)
     least, most = options["cores_per_pull"]
     moment = options["moment"]
     deadline = None
@@ -214,6 +240,7 @@ def settings_of(records: Sequence[Record], machine: AvailableCores) -> Settings:
         ),
         machine=machine,
         pool=None if options["pool"] is None else pool_from_json(options["pool"]),
+        shape=None if options["shape"] is None else pool_from_json(options["shape"]),
         policy=policy_from_json(problem["policy"]),
         seed=problem["seed"],
         on_failure=options["on_failure"],
@@ -234,9 +261,15 @@ def _name_of(what: Any) -> Any:
 
 
 def _arms_of(settings: Settings) -> list[Any]:
+    """The arms of a command as they are; of a function, what tells them from others."""
     if isinstance(settings.what, Command):
         return [dict(arm) for arm in settings.arms]
-    return list(settings.labels)
+    texts = (re.sub(r" at 0x[0-9a-f]+", "", repr(arm)) for arm in settings.arms)
+    return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def _short(value: Any) -> str:

@@ -11,14 +11,13 @@ from typing import Any
 from paceline.commands import Command
 from paceline.core.arrays import positive, whole
 from paceline.durations import deadline_of
-from paceline.engines.crew import Job, Report
-from paceline.engines.dispatch import Dispatcher, make_pool
-from paceline.errors import InvalidInput, PacelineError
+from paceline.engines.crew import NothingMore
+from paceline.engines.dispatch import make_pool
+from paceline.errors import InvalidInput
 from paceline.journal import Record, is_locked, read_records
 from paceline.machine import available_cores
-from paceline.real.contest import Contest
-from paceline.real.prepared import Prepared
-from paceline.real.record import settings_of, take_up
+from paceline.real.prepared import Prepared, replay
+from paceline.real.record import settings_of
 from paceline.real.settings import Settings
 from paceline.result import ArmRecord, Result, Standing, Status
 
@@ -34,44 +33,14 @@ class JournalView:
     running: bool  # whether a process is writing it
 
 
-class _NothingMore(PacelineError):
-    """The records are used up."""
-
-
-class _NoCrew:
-    """A crew for a replay: whatever is not in the journal will not be done."""
-
-    largest_job = 1
-
-    def start(self, job: Job) -> bool:
-        raise _NothingMore
-
-    def kill(self, job: int) -> None:
-        raise NotImplementedError
-
-    def wait(self, seconds: float | None) -> list[Report]:
-        raise _NothingMore
-
-    def close(self) -> None:
-        pass
-
-
 def read_journal(path: str | os.PathLike[str]) -> JournalView:
     """Say how the race of a journal stands: it is replayed up to its last record."""
     where = Path(path)
     records = read_records(where)
     header = _header(records, where)
     settings = settings_of(records, available_cores())
-    dispatcher = Dispatcher(
-        _NoCrew(),
-        settings.rules,
-        len(settings.arms),
-        pool=settings.pool,
-        sign=-1.0 if settings.minimize else 1.0,
-        clock=lambda: 0.0,  # time stands still where the records end
-    )
-    contest = Contest(settings, dispatcher, None, take_up(records, dispatcher))
-    with contextlib.suppress(_NothingMore):
+    contest = replay(settings, records)
+    with contextlib.suppress(NothingMore):
         contest.run()
     standing = contest.standing()
     ending = records[-1] if records[-1]["kind"] == "ending" else None
@@ -115,9 +84,10 @@ def resume(
 def _header(records: Sequence[Record], path: Path) -> Record:
     if not records:
         raise InvalidInput(f"{path} is empty: no race has begun there")
-    if records[0].get("kind") != "race":
+    header = records[0]
+    if not {"problem", "options", "labels", "format"} <= header.keys():
         raise InvalidInput(f"{path} does not begin as a journal does: give another path")
-    return records[0]
+    return header
 
 
 def _decided(arms: Sequence[ArmRecord], best: Sequence[int]) -> tuple[ArmRecord, ...]:

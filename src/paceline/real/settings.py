@@ -2,13 +2,16 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+
 from paceline.commands import Command
-from paceline.core.arrays import finite_floats, positive, whole
+from paceline.core.arrays import failure_probability, finite_floats, non_negative, positive, whole
 from paceline.core.pool import CorePool
 from paceline.core.problem import takes
 from paceline.core.scaling import PowerLaw, Scaling
@@ -86,7 +89,8 @@ class Settings:
     paired: bool
     rules: Rules
     machine: AvailableCores
-    pool: CorePool | None  # None: τ is learned
+    pool: CorePool | None  # None: τ is learned, or its level is
+    shape: CorePool | None
     policy: Policy
     seed: int
     on_failure: str
@@ -102,6 +106,7 @@ class Settings:
             top=self.top,
             tolerance=self.tolerance,
             sigma=noise.scale,
+            arms_at_start=len(self.arms),
             seed=self.seed,
         )
 
@@ -152,17 +157,18 @@ def settle(
     settings = Settings(
         what=evaluate,
         arms=candidates,
-        labels=tuple(label_of(arm) for arm in candidates),
-        confidence=confidence,
+        labels=_labels(candidates),
+        confidence=_confidence(confidence),
         deadline=until,
         minimize=direction == "minimize",
-        top=top,
-        tolerance=tolerance,
+        top=whole(top, "top"),
+        tolerance=non_negative(tolerance, "tolerance"),
         noise=assumed,
         paired=bool(paired),
         rules=rules,
         machine=machine,
-        pool=None if scaling is None else _pool(scaling, rules),
+        pool=_pool(scaling, rules) if isinstance(scaling, CorePool) else None,
+        shape=None if isinstance(scaling, CorePool | None) else _shape(scaling, rules),
         policy=chosen,
         seed=whole(seed, "seed", least=0),
         on_failure=on_failure,
@@ -171,6 +177,8 @@ def settle(
     known = settings.pool or PowerLaw(1.0, _SHORTEST_PULL)
     seconds = None if until is None else until.seconds
     chosen.start(settings.task(len(candidates), known, assumed, seconds))  # an unfit one is refused
+    if settings.max_pulls < math.inf and settings.max_pulls % 1:
+        raise InvalidInput(f"max_pulls must be a whole number, got {max_pulls!r}")
     if settings.max_pulls < len(candidates):
         raise InvalidInput(
             f"max_pulls={max_pulls} is less than one pull for each of the {len(candidates)} arms: "
@@ -191,13 +199,34 @@ def label_of(arm: Any) -> str:
         text = " ".join(f"{key}={value}" for key, value in arm.items())
         text = text.removeprefix("command=") if len(arm) == 1 else text  # it speaks for itself
     else:
-        text = getattr(arm, "__name__", None) or repr(arm)
+        name = getattr(arm, "__name__", None)
+        plain = arm.item() if isinstance(arm, np.generic) else arm
+        text = name if isinstance(name, str) else repr(plain)
     text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))  # an address says nothing
-    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
+    if len(text) <= _LONGEST_LABEL:
+        return text
+    return (
+        f"{text[: _LONGEST_LABEL // 2]}…{text[1 - _LONGEST_LABEL // 2 :]}"  # they differ anywhere
+    )
+
+
+def _confidence(value: float | None) -> float | None:
+    if value is not None:
+        failure_probability(value)
+    return None if value is None else float(value)
+
+
+def _labels(arms: Sequence[Any]) -> tuple[str, ...]:
+    """A label for every arm; where two would be the same, with their numbers."""
+    labels = [label_of(arm) for arm in arms]
+    often = Counter(labels)
+    return tuple(
+        f"{label} #{number}" if often[label] > 1 else label for number, label in enumerate(labels)
+    )
 
 
 def _arms(arms: Sequence[Any]) -> tuple[Any, ...]:
-    if isinstance(arms, str | bytes) or not hasattr(arms, "__iter__"):
+    if isinstance(arms, str | bytes | Mapping | Set) or not hasattr(arms, "__iter__"):
         raise InvalidInput(f"arms must be a list of candidates, got {arms!r}")
     candidates = tuple(arms)
     if len(candidates) < 2:
@@ -287,16 +316,19 @@ def _noise(kind: str, bounds: Sequence[float] | None, sigma: float | None) -> No
     return Noise(kind, limits, sigma)
 
 
-def _pool(scaling: Any, rules: Rules) -> CorePool:
-    """The pool of whole cores on which a pull takes what the scaling says for its share."""
+def _pool(scaling: CorePool, rules: Rules) -> CorePool:
+    """A pool that was given, in seconds; with no more and no fewer cores to a pull than allowed."""
+    if scaling.cores != rules.cores:
+        raise InvalidInput(
+            f"the scaling is of {scaling.cores} cores, the pool has {rules.cores}: "
+            f"give cores={scaling.cores}, or another scaling"
+        )
+    table = scaling.runtime_seconds
+    return make_pool(lambda cores: float(table[cores - 1]), rules)
+
+
+def _shape(scaling: Any, rules: Rules) -> CorePool:
+    """How the seconds of a pull fall with its cores; PowerLaw(0.5) says nothing of their level."""
     if not isinstance(scaling, Scaling):
         raise InvalidInput(f"scaling must be a Scaling such as PowerLaw(0.5), got {scaling!r}")
-    if isinstance(scaling, CorePool):
-        if scaling.cores != rules.cores:
-            raise InvalidInput(
-                f"the scaling is of {scaling.cores} cores, the pool has {rules.cores}: "
-                f"give cores={scaling.cores}, or another scaling"
-            )
-        table = scaling.runtime_seconds
-        return make_pool(lambda cores: float(table[cores - 1]), rules)
     return make_pool(lambda cores: scaling.seconds(rules.cores / cores), rules)

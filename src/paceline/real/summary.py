@@ -29,7 +29,7 @@ def standing_of(contest: "Contest") -> Standing:
     arms = _records(contest, alive, best=())
     return Standing(
         elapsed=dispatcher.elapsed(),
-        deadline=None if settings.deadline is None else settings.deadline.seconds,
+        deadline=None if math.isinf(contest.deadline) else contest.deadline,
         rounds=0 if contest.pacer is None else contest.pacer.rounds,
         pulls=sum(record.pulls for record in arms),
         cores=settings.rules.cores,
@@ -48,10 +48,12 @@ def result_of(contest: "Contest", verdict: Verdict, journal: Any) -> Result:
     else:
         records = _records(contest, alive=set(chosen), best=())
         chosen = tuple(_leaders(records, chosen, settings))
+    if not any(record.pulls for record in records):
+        chosen = ()  # nothing was seen: nobody leads
     still_in = () if verdict.decided else tuple(verdict.arms.tolist())
     return Result(
-        best=settings.arms[chosen[0]],
-        index=chosen[0],
+        best=settings.arms[chosen[0]] if chosen else None,
+        index=chosen[0] if chosen else -1,
         decided=verdict.decided,
         verdict=_sentence(contest, verdict, chosen),
         confidence=verdict.confidence,
@@ -131,19 +133,17 @@ def _intervals(
     arms = len(values)
     everyone: Ints = np.arange(arms)
     pulls = np.array([one.size for one in values], dtype=np.int64)
-    # Around the mean of all: squares of large numbers would drown the spread.
-    centre = float(np.concatenate(values).mean()) if pulls.any() else 0.0
-    sums = np.array([(one - centre).sum() for one in values])
-    squares = np.array([((one - centre) ** 2).sum() for one in values])
-    tally = Tally(pulls, sums, squares)
-    low, high = LilInterval(1 - confidence, arms, noise.scale).bounds(tally, everyone)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.where(pulls > 0, centre + sums / pulls, np.nan)
+    with np.errstate(all="ignore"):  # values near the largest floats: an interval is then unknown
+        sums = np.array([one.sum() for one in values])
+        means = np.where(pulls > 0, sums / pulls, np.nan)
+        spreads = np.array([((one - one.mean()) ** 2).sum() if one.size else 0.0 for one in values])
+        tally = Tally(pulls, sums, np.zeros(arms), spreads)
+        low, high = LilInterval(1 - confidence, arms, noise.scale).bounds(tally, everyone)
     floor, ceiling = noise.bounds or (
         (0.0, 1.0) if noise.kind == "bernoulli" else (-np.inf, np.inf)
     )
-    low, high = np.maximum(low + centre, floor), np.minimum(high + centre, ceiling)
-    unknown = np.isinf(low) | np.isinf(high) | (pulls == 0)
+    low, high = np.maximum(low, floor), np.minimum(high, ceiling)
+    unknown = ~np.isfinite(low) | ~np.isfinite(high) | (pulls == 0)
     return means, np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
 
 

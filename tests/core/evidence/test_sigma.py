@@ -9,6 +9,7 @@ from scipy.stats import binomtest, chi2
 from paceline.core.arrays import Floats, Ints
 from paceline.core.evidence.lil import LilInterval
 from paceline.core.evidence.sigma import largest_sigma
+from paceline.core.rounds import Results
 from paceline.core.tally import Tally
 
 ALPHA = 0.1
@@ -101,19 +102,40 @@ def test_a_constant_arm_is_as_noisy_as_the_noisiest() -> None:
     assert sigma[1] == max(sigma[0], sigma[2]) > 5
 
 
-def test_where_nothing_varies_there_is_no_noise() -> None:
-    values = np.array([[0.1] * 7, [0.3] * 7])  # whose squares do not add up exactly
-    assert largest_sigma(tally_of(values), np.arange(2), 0.05).tolist() == [0.0, 0.0]
+@pytest.mark.parametrize(("pulls", "sigma"), [(7, math.inf), (29, math.inf), (30, 0.0)])
+def test_where_nothing_varies_that_is_believed_in_the_end(pulls: int, sigma: float) -> None:
+    values = np.array([[0.1] * pulls, [0.3] * pulls])  # whose squares do not add up exactly
+    assert largest_sigma(tally_of(values), np.arange(2), 0.05).tolist() == [sigma, sigma]
 
 
 def test_an_unknown_arm_is_no_measure_for_a_constant_one() -> None:
-    tally = Tally(np.array([4, 1]), np.array([0.0, 2.0]), np.array([0.0, 4.0]))
+    tally = Tally(np.array([40, 1]), np.array([0.0, 2.0]), np.array([0.0, 4.0]))
     assert largest_sigma(tally, np.arange(2), 0.05).tolist() == [0.0, math.inf]
 
 
-@pytest.mark.xfail(reason="a spread that is below the rounding of the squares counts as none")
+def test_each_constant_arm_needs_many_values_of_its_own() -> None:
+    tally = Tally(np.array([30, 29, 1]), np.array([0.0, 29.0, 2.0]), np.array([0.0, 29.0, 4.0]))
+    assert largest_sigma(tally, np.arange(3), 0.05).tolist() == [0.0, math.inf, math.inf]
+
+
+@pytest.mark.parametrize("pulls", [3, 100])
+def test_one_arm_that_varied_is_a_measure_for_all_constant_ones(pulls: int) -> None:
+    """Values that are one of two look constant for a while: an arm alone proves nothing."""
+    values = np.ones((3, pulls))
+    values[1, 0] = 2.0
+    sigma = largest_sigma(tally_of(values), np.arange(3), 0.05)
+    assert 0 < sigma[1] < math.inf
+    assert sigma.tolist() == [sigma[1]] * 3
+
+
 def test_a_spread_too_small_to_be_seen_is_not_taken_for_none() -> None:
-    """Far from zero the squares drown it: nothing can then be said but that it is small."""
+    """Far from zero squares drown it: results carry it around the arm's own mean."""
     values = np.random.default_rng(3).normal(1e6, 0.01, (2, 10))
-    sigma = largest_sigma(tally_of(values), np.arange(2), 0.05)
+    tally = Tally.empty(2)
+    for half in (values[:, :4], values[:, 4:]):
+        spreads = ((half - half.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        pulls = np.full(2, half.shape[1])
+        tally.add(Results(np.arange(2), pulls, half.sum(axis=1), (half**2).sum(axis=1), spreads))
+    assert tally.variances(np.arange(2)) == pytest.approx(values.var(axis=1, ddof=1), rel=1e-3)
+    sigma = largest_sigma(tally, np.arange(2), 0.05)
     assert (sigma > 0.005).all()
