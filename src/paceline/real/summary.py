@@ -185,6 +185,8 @@ def _sentence(contest: "Contest", verdict: Verdict, chosen: Sequence[int]) -> st
 
 
 def _list(names: Sequence[str]) -> str:
+    if not names:
+        return ""
     if len(names) > _MOST_NAMED:
         return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
