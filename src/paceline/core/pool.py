@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -133,6 +133,20 @@ class CorePool(Scaling):
     def least_seconds_per_pull(self) -> float:
         """Seconds per pull in the waves of the highest throughput."""
         return self._best_seconds / self._best_width
+
+    def to_json(self) -> list[float | None]:
+        """The seconds of a pull on 1, 2, … cores; None where it may not have so few.
+
+        >>> CorePool.from_json(CorePool(2, {1: 3.0, 2: 2.0}).to_json()).seconds(1)
+        2.0
+        """
+        return [one if math.isfinite(one) else None for one in self.runtime_seconds.tolist()]
+
+    @classmethod
+    def from_json(cls, seconds: Sequence[float | None]) -> "CorePool":
+        """Undo `to_json`."""
+        table = [math.inf if one is None else one for one in seconds]
+        return cls(len(table), lambda cores: table[cores - 1])
 
     def __repr__(self) -> str:
         one, all_ = self.runtime_seconds[0], self.runtime_seconds[-1]

@@ -198,7 +198,7 @@ class Dispatcher:
         # The pool only if it is another: it has an entry per core, and rounds may be short.
         changed = self.pool is not self._told_pool
         self._told_pool = self.pool
-        pool = pool_json(self.pool) if changed else None
+        pool = self.pool.to_json() if changed else None
         self._write({"kind": "round", "seconds": conditions.seconds, "pool": pool})
         self._commit()
         return conditions
@@ -494,7 +494,7 @@ class Dispatcher:
             self._fitted_pulls = self.pulls
             pool = make_pool(self._level() if self._shape else self.runtime(), self.rules)
             # Another object means another λ to a policy, and would not after a resume.
-            if self.pool is None or pool_json(pool) != pool_json(self.pool):
+            if self.pool is None or pool.to_json() != self.pool.to_json():
                 self.use(pool)
 
     def _level(self) -> Callable[[int], float]:
@@ -537,16 +537,3 @@ def make_pool(runtime: Callable[[int], float], rules: Rules) -> CorePool:
     return CorePool(
         rules.cores, lambda cores: math.inf if cores < least else runtime(min(cores, most))
     )
-
-
-def pool_json(pool: CorePool) -> list[float | None]:
-    """τ as plain numbers; None where a pull may not have so few cores."""
-    return [
-        seconds if math.isfinite(seconds) else None for seconds in pool.runtime_seconds.tolist()
-    ]
-
-
-def pool_from_json(seconds: Sequence[float | None]) -> CorePool:
-    """Undo `pool_json`."""
-    table = [math.inf if one is None else one for one in seconds]
-    return CorePool(len(table), lambda cores: table[cores - 1])

@@ -19,7 +19,7 @@ from paceline.core.arrays import Ints
 from paceline.core.pool import CorePool
 from paceline.core.rounds import Conditions
 from paceline.durations import Deadline
-from paceline.engines.dispatch import Dispatcher, Rules, pool_from_json, pool_json
+from paceline.engines.dispatch import Dispatcher, Rules
 from paceline.errors import InvalidInput
 from paceline.journal import FORMAT, Record
 from paceline.machine import AvailableCores
@@ -44,7 +44,7 @@ class Plan:
         return {
             "kind": "plan",
             "arms": self.racing.tolist(),
-            "pool": pool_json(self.pool),
+            "pool": self.pool.to_json(),
             "noise": asdict(self.noise),
             "deadline": self.deadline,
             "shift": self.shift,
@@ -55,12 +55,12 @@ class Plan:
         """The plan of a record, with the rounds that were recorded after it."""
         noise = dict(record["noise"])
         noise["bounds"] = tuple(noise["bounds"]) if noise["bounds"] else None
-        first = pool = pool_from_json(record["pool"])
+        first = pool = CorePool.from_json(record["pool"])
         told = []
         for one in rounds:
             # The same pool stays the same object: a policy sees by that whether λ is another.
-            if one["pool"] is not None and one["pool"] != pool_json(pool):
-                pool = pool_from_json(one["pool"])
+            if one["pool"] is not None and one["pool"] != pool.to_json():
+                pool = CorePool.from_json(one["pool"])
             told.append(Conditions(one["seconds"], pool))
         return cls(
             racing=np.array(record["arms"], dtype=np.int64),
@@ -107,8 +107,8 @@ def header_of(settings: Settings) -> Record:
             "moment": moment.isoformat() if moment is not None else None,
             "cores": settings.rules.cores,
             "cores_per_pull": [settings.rules.least_cores, settings.rules.most_cores],
-            "pool": None if settings.pool is None else pool_json(settings.pool),
-            "shape": None if settings.shape is None else pool_json(settings.shape),
+            "pool": None if settings.pool is None else settings.pool.to_json(),
+            "shape": None if settings.shape is None else settings.shape.to_json(),
             "retries": settings.rules.retries,
             "timeout": timeout if math.isfinite(timeout) else None,
             "on_failure": settings.on_failure,
@@ -239,8 +239,8 @@ def settings_of(records: Sequence[Record], machine: AvailableCores) -> Settings:
             noise.allowed,
         ),
         machine=machine,
-        pool=None if options["pool"] is None else pool_from_json(options["pool"]),
-        shape=None if options["shape"] is None else pool_from_json(options["shape"]),
+        pool=None if options["pool"] is None else CorePool.from_json(options["pool"]),
+        shape=None if options["shape"] is None else CorePool.from_json(options["shape"]),
         policy=policy_from_json(problem["policy"]),
         seed=problem["seed"],
         on_failure=options["on_failure"],
