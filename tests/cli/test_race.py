@@ -115,9 +115,9 @@ def test_the_answer_is_on_stdout(races: Calls, capsys: pytest.CaptureFixture[str
         "x=3      –            –      0  failed\n"
         "\n"
         "x=2 has the highest mean, with probability at least 0.95\n"
-        "WARNING: 4 pulls failed, and 1 of 3 arms with them:\n"
-        "  pull 0 of x=3 ended with status 1 (3 times)\n"
-        "  pull 1 of x=1 was killed\n"
+        "WARNING: 4 attempts failed, and 1 of 3 arms with them:\n"
+        "  x=3 ended with status 1 (3 times)\n"
+        "  x=1 was killed\n"
         "noise    assumed: values between 0 and 1\n"
         "work     16 pulls in 3 rounds and 12 s; 16 cores in use 50% of the time\n"
         "journal  race.jsonl\n"
@@ -130,7 +130,7 @@ def test_quiet_prints_the_best_arm(races: Calls, capsys: pytest.CaptureFixture[s
     assert main(["race", TEMPLATE, "-L", "x", "1,2,3", "-q"]) == 0
     captured = capsys.readouterr()
     assert captured.out == "x=2\nx=1\n"
-    assert captured.err.startswith("WARNING: 1 pull failed")
+    assert captured.err.startswith("WARNING: 1 attempt failed")
 
 
 def test_undecided_exits_with_3(races: Calls, capsys: pytest.CaptureFixture[str]) -> None:

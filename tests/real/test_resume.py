@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paceline import Command, InvalidInput, PowerLaw, RaceFailed, Standing, race, resume
+from paceline import APR, Command, InvalidInput, PowerLaw, RaceFailed, Standing, race, resume
 from paceline.journal import read_records
 from paceline.real import prepare, read_journal
 from tests.real.virtual import VirtualHost
@@ -101,6 +101,10 @@ def test_whoever_resumes_a_stopped_race_has_mended_it(tmp_path: Path) -> None:
     options: dict[str, Any] = {
         "confidence": 0.9, "cores": 4, "journal": path, "progress": False, "on_failure": "stop",
     }  # fmt: skip
+    all_broken = VirtualHost(fatal=lambda arm, pull: True)
+    drop = options | {"on_failure": "drop-arm"}
+    with pytest.raises(RaceFailed, match="all 3 arms failed"):
+        race(noisy, [0.0, 2.0, 1.0], engine=all_broken, **drop)
     broken = VirtualHost(fatal=lambda arm, pull: arm == 1 and pull == 5)
     with pytest.raises(RaceFailed, match="broken"):
         race(noisy, [0.0, 2.0, 1.0], engine=broken, **options)
@@ -228,3 +232,20 @@ def test_without_a_value_nobody_is_the_best() -> None:
     result = race(noisy, [0.0, 1.0], deadline=1, cores=2, engine=host, progress=False)
     assert (result.best, result.index, result.decided) == (None, -1, False)
     assert result.to_json()["best"] is None
+
+
+def test_a_race_of_a_policy_of_one_s_own_is_shown_too(tmp_path: Path) -> None:
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Mine(APR):
+        name = "mine"
+
+    path = tmp_path / "race.jsonl"
+    race(
+        noisy, [0.0, 1.0], policy=Mine(), confidence=0.9, cores=4, journal=path,
+        engine=VirtualHost(), progress=False,
+    )  # fmt: skip
+    view = read_journal(path)
+    assert view.decided
+    assert [record.status for record in view.standing.arms] == ["out", "best"]

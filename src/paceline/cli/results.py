@@ -125,9 +125,10 @@ def _use(result: Result) -> str:
 def _print_failures(result: Result, stream: Any) -> None:
     if not result.failures:
         return
-    kinds = Counter(result.failures).most_common()
+    # By arm and cause: which of its pulls it was says little.
+    kinds = Counter(text.partition(" of ")[2] or text for text in result.failures).most_common()
     dropped = [record for record in result.arms if record.status == "failed"]
-    what = f"WARNING: {count(len(result.failures), 'pull')} failed, and "
+    what = f"WARNING: {count(len(result.failures), 'attempt')} failed, and "
     lost = f"{len(dropped)} of {len(result.arms)} arms with them:"
     what += lost if dropped else "later tries gave a value:"
     print(what, file=stream)

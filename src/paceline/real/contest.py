@@ -140,11 +140,9 @@ class Contest:
         dispatcher, settings = self.dispatcher, self.settings
         wants_noise = self.noise.kind == "auto" and settings.confidence is not None
         if dispatcher.pool is None or wants_noise:
-            probes = []
-            if dispatcher.pool is None:
+            probes: list[int] = []
+            if dispatcher.pool is None and settings.shape is None:
                 probes = core_levels(settings.rules) * _PROBES_PER_LEVEL
-            if settings.shape is not None:
-                probes = []
             each = -(-max(len(probes), 1) // self.racing.size)
             task = settings.task(
                 self.racing.size, PowerLaw(1.0, 1e-12), Noise("bernoulli"), self._deadline_or_none()

@@ -18,7 +18,7 @@ from paceline.engines.crew import Crew, NoCrew, NothingMore
 from paceline.engines.dispatch import Dispatcher
 from paceline.engines.local import LocalHost
 from paceline.engines.work import CommandWork, FunctionWork, Host, Work
-from paceline.errors import Interrupted, InvalidInput
+from paceline.errors import Interrupted, InvalidInput, RaceFailed
 from paceline.journal import Journal, Record, read_records
 from paceline.real.contest import Contest
 from paceline.real.record import Past, check_same, header_of, session_record, take_up
@@ -82,6 +82,11 @@ class Prepared:
                 watch = None if screen is None else screen.update
                 contest = Contest(settings, dispatcher, past, watch, tuple(self.callbacks or ()))
                 verdict = contest.run()
+            except RaceFailed as error:
+                if journal is None:
+                    raise
+                text = f"{error}\nWhat was recorded is in {self.journal}, from where it can go on"
+                raise RaceFailed(text) from None
             except KeyboardInterrupt:
                 dispatcher.finish()
                 raise Interrupted(self._how_to_resume(dispatcher)) from None

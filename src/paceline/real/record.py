@@ -145,10 +145,11 @@ def check_same(header: Record, records: Sequence[Record], path: Path) -> None:
 def take_up(records: Sequence[Record], dispatcher: Dispatcher, settings: Settings) -> Past:
     """Give the dispatcher what was recorded, and say how far the race had come.
 
-    If a failure stopped the race, whoever takes it up has mended that: the arm is back in.
+    If failures stopped the race, whoever takes it up has mended that: the arms are back in.
     """
     past = Past()
-    stopped = settings.on_failure == "stop"
+    out = {record.get("arm") for record in records if record["kind"] == "out"}
+    stopped = settings.on_failure == "stop" or len(out) == len(settings.arms)
     options = header_of(settings)["options"]
     before = latest_options(records)
     same_deadline = all(options[name] == before[name] for name in ("deadline", "moment"))
@@ -205,8 +206,13 @@ def latest_options(records: Sequence[Record]) -> Record:
     return options
 
 
-def settings_of(records: Sequence[Record], machine: AvailableCores) -> Settings:
-    """The race of a journal, with its latest options; of a function only the name is known."""
+def settings_of(
+    records: Sequence[Record], machine: AvailableCores, policy: Policy | None = None
+) -> Settings:
+    """The race of a journal, with its latest options; of a function only the name is known.
+
+    `policy` takes the place of the one in the journal, which may be the user's own.
+    """
     header = records[0]
     problem, options = header["problem"], latest_options(records)
     least, most = options["cores_per_pull"]
@@ -241,7 +247,7 @@ def settings_of(records: Sequence[Record], machine: AvailableCores) -> Settings:
         machine=machine,
         pool=None if options["pool"] is None else CorePool.from_json(options["pool"]),
         shape=None if options["shape"] is None else CorePool.from_json(options["shape"]),
-        policy=policy_from_json(problem["policy"]),
+        policy=policy or policy_from_json(problem["policy"]),
         seed=problem["seed"],
         on_failure=options["on_failure"],
         max_pulls=math.inf if options["max_pulls"] is None else options["max_pulls"],

@@ -16,6 +16,8 @@ from paceline.engines.dispatch import make_pool
 from paceline.errors import InvalidInput
 from paceline.journal import Record, is_locked, read_records
 from paceline.machine import available_cores
+from paceline.policies.catalog import POLICIES
+from paceline.policies.uniform import Uniform
 from paceline.real.prepared import Prepared, replay
 from paceline.real.record import settings_of
 from paceline.real.settings import Settings
@@ -38,10 +40,12 @@ def read_journal(path: str | os.PathLike[str]) -> JournalView:
     where = Path(path)
     records = read_records(where)
     header = _header(records, where)
-    settings = settings_of(records, available_cores())
+    known = header["problem"]["policy"]["name"] in POLICIES
+    settings = settings_of(records, available_cores(), None if known else Uniform())
     contest = replay(settings, records)
-    with contextlib.suppress(NothingMore):
-        contest.run()
+    if known:  # else who is out, only the user's own policy can tell
+        with contextlib.suppress(NothingMore):
+            contest.run()
     standing = contest.standing()
     ending = records[-1] if records[-1]["kind"] == "ending" else None
     if ending is not None and ending["decided"]:
