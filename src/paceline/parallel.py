@@ -4,6 +4,9 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
+# Workers that end just when they are given work make loky warn, and start others.
+_IDLE_SECONDS = 300
+
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
@@ -32,4 +35,5 @@ def spread(
         return
     from loky import get_reusable_executor
 
-    yield from get_reusable_executor(max_workers=processes).map(function, items)
+    executor = get_reusable_executor(max_workers=processes, timeout=_IDLE_SECONDS)
+    yield from executor.map(function, items)

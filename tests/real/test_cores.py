@@ -53,10 +53,10 @@ def surroundings(arm: int, *, cores: int) -> float:
 
 @needs_two
 def test_numpy_on_one_core_each_uses_one_core_each_and_on_two_cores_two() -> None:
-    one = race(multiply, [1, 2], cores=2, cores_per_pull=1, deadline=4, progress=False)
+    one = race(multiply, [1, 2], cores=2, cores_per_pull=1, max_pulls=8, progress=False)
     assert all(record.pulls >= 2 for record in one.arms)
     assert all(record.mean < 0.05 for record in one.arms)
-    two = race(multiply, [1, 2], cores=2, cores_per_pull=2, deadline=4, progress=False)
+    two = race(multiply, [1, 2], cores=2, cores_per_pull=2, max_pulls=8, progress=False)
     assert all(record.mean > 0.5 for record in two.arms)
 
 
@@ -64,7 +64,7 @@ def test_numpy_on_one_core_each_uses_one_core_each_and_on_two_cores_two() -> Non
 def test_a_pull_sees_its_own_cores_only() -> None:
     for per_pull in (1, 2):
         result = race(
-            surroundings, [0, 1], cores=2, cores_per_pull=per_pull, deadline=1.5, progress=False
+            surroundings, [0, 1], cores=2, cores_per_pull=per_pull, max_pulls=8, progress=False
         )
         assert [record.mean for record in result.arms] == [1.0, 1.0]
 
@@ -76,7 +76,7 @@ def where(arm: int) -> float:
 
 @needs_two
 def test_pulls_at_the_same_time_are_on_different_processors() -> None:
-    result = race(where, [0, 1], cores=2, cores_per_pull=1, deadline=1.5, progress=False)
+    result = race(where, [0, 1], cores=2, cores_per_pull=1, max_pulls=20, progress=False)
     ids = available_cores().cpu_ids[:2]
     low, high = min(record.mean for record in result.arms), max(r.mean for r in result.arms)
     assert ids[0] <= low <= high <= ids[1]

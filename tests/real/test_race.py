@@ -139,7 +139,7 @@ def test_seed_and_cores_are_passed_if_they_are_taken() -> None:
         return arm + (0 if cores in (1, 2) else math.nan)
 
     for function in (plain, with_cores):
-        result = race(function, [0.0, 1.0], deadline=3, cores=2, progress=False)
+        result = race(function, [0.0, 1.0], max_pulls=20, cores=2, progress=False)
         assert result.best == 1.0
 
 
@@ -148,7 +148,7 @@ def test_paired_pulls_share_their_seeds(tmp_path: Path) -> None:
         return float(seed % 1000) + arm
 
     journal = tmp_path / "race.jsonl"
-    race(seed_of, [0, 0], paired=True, deadline=3, max_pulls=40, journal=journal, progress=False)
+    race(seed_of, [0, 0], paired=True, max_pulls=40, journal=journal, progress=False)
     values: dict[tuple[int, int], float] = {}
     from paceline.journal import read_records
     from tests.real.virtual import pulls_of
@@ -210,13 +210,13 @@ def test_what_is_no_finite_number_is_a_failure(value: Any) -> None:
     def gives(arm: int) -> Any:
         return value if arm == 0 else 1.0
 
-    result = race(gives, [0, 1, 2], deadline=3, progress=False)
+    result = race(gives, [0, 1, 2], max_pulls=20, progress=False)
     assert result.arms[0].status == "failed"
     assert "gave" in result.arms[0].failure
 
 
 def test_values_outside_what_was_declared_are_failures() -> None:
-    result = race(noisy, [0.5, 3.0, 0.2], bounds=(-1, 1), deadline=2.5, progress=False)
+    result = race(noisy, [0.5, 3.0, 0.2], bounds=(-1, 1), confidence=0.9, progress=False)
     assert [record.status for record in result.arms] == ["best", "failed", "out"]
     assert "declared" in result.arms[1].failure
 
