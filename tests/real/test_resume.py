@@ -249,3 +249,24 @@ def test_a_race_of_a_policy_of_one_s_own_is_shown_too(tmp_path: Path) -> None:
     view = read_journal(path)
     assert view.decided
     assert [record.status for record in view.standing.arms] == ["out", "best"]
+
+
+def test_a_race_goes_on_with_other_cores(tmp_path: Path) -> None:
+    path = tmp_path / "race.jsonl"
+    command = Command.parse("echo {x}", cwd=str(tmp_path))
+    options: dict[str, Any] = {"confidence": 0.9, "max_pulls": 6, "scaling": PowerLaw(0.5)}
+    race(command, [{"x": 1}, {"x": 2}], cores=1, journal=path, progress=False, **options)
+    done = resume(path, cores=3, max_pulls=500, progress=False)
+    assert done.best == {"x": 2}
+    assert done.scaling is not None
+    assert done.scaling.cores == done.cores == 3
+
+
+def test_an_ended_race_to_a_date_is_read_again_and_not_run(tmp_path: Path) -> None:
+    path = tmp_path / "race.jsonl"
+    moment = datetime.now() + timedelta(hours=1)
+    options: dict[str, Any] = {"confidence": 0.9, "deadline": moment, "cores": 4}
+    first = race(noisy, [0.0, 1.0], journal=path, engine=VirtualHost(), progress=False, **options)
+    before = path.read_bytes()
+    again = race(noisy, [0.0, 1.0], journal=path, engine=VirtualHost(), progress=False, **options)
+    assert (again.verdict, path.read_bytes()) == (first.verdict, before)

@@ -259,11 +259,8 @@ class LocalCrew:
     ) -> tuple[list[float], Failure | None]:
         assert worker.output is not None
         size = _size(worker.output)
-        if size > self.work.most_output:
-            size, start = self.work.most_output, size - self.work.most_output
-        else:
-            start = 0
-        output = os.pread(worker.output.fileno(), size, start).decode(errors="replace")
+        start = max(0, size - self.work.most_output)
+        output = os.pread(worker.output.fileno(), size - start, start).decode(errors="replace")
         read = self.work.read(job.runs[0], job.cores, output, seconds)
         if isinstance(read, Failure):
             return [], Failure(read.kind, read.message, read.detail or self._log_tail(worker))

@@ -21,7 +21,14 @@ from paceline.engines.work import CommandWork, FunctionWork, Host, Work
 from paceline.errors import Interrupted, InvalidInput, RaceFailed
 from paceline.journal import Journal, Record, read_records
 from paceline.real.contest import Contest
-from paceline.real.record import Past, check_same, header_of, session_record, take_up
+from paceline.real.record import (
+    Past,
+    check_same,
+    deadline_changed,
+    header_of,
+    session_record,
+    take_up,
+)
 from paceline.real.settings import Settings
 from paceline.real.summary import result_of
 from paceline.result import Result, Standing
@@ -65,7 +72,9 @@ class Prepared:
 
     def _run(self, journal: Journal | None) -> Result:
         settings, records = self.settings, [] if journal is None else journal.records
-        if records and records[-1]["kind"] == "ending" and records[-1]["decided"]:
+        changed = bool(records) and deadline_changed(records, settings)
+        ended = bool(records) and records[-1]["kind"] == "ending" and records[-1]["decided"]
+        if ended and not changed:
             with contextlib.suppress(NothingMore):  # nothing has to be run, nor recorded
                 contest = replay(settings, records)
                 return result_of(contest, contest.run(), self.journal)
@@ -76,8 +85,10 @@ class Prepared:
             dispatcher = _dispatcher(settings, crew, journal, self.host.clock)
             try:
                 past = take_up(records, dispatcher, settings) if records else Past()
+                if changed or (settings.deadline is not None and settings.deadline.moment):
+                    past.plan = None  # the policy plans again; a date has come nearer meanwhile
                 if journal is not None:
-                    journal.add(session_record(past, header_of(settings)))
+                    journal.add(session_record(past, settings))
                     journal.commit()
                 watch = None if screen is None else screen.update
                 contest = Contest(settings, dispatcher, past, watch, tuple(self.callbacks or ()))
@@ -129,6 +140,8 @@ class Prepared:
         if rules.cores != settings.machine.cores:
             size = f"{rules.cores} cores, as asked for; this machine gives {size}"
         scaling = "learned from the first pulls" if settings.pool is None else str(settings.pool)
+        if settings.shape is not None:
+            scaling = f"as given, its level measured: {settings.shape}"
         good = "low" if settings.minimize else "high"
         lines = [
             ("arms", f"{len(settings.arms)}: {names}{more}"),

@@ -82,9 +82,6 @@ class Past:
 
 def header_of(settings: Settings) -> Record:
     """What a race is (which must not change) and how it was to be run (which may)."""
-    deadline = settings.deadline
-    moment = deadline.moment if deadline is not None else None
-    timeout = settings.rules.timeout
     header = {
         "kind": "race",
         "format": FORMAT,
@@ -102,18 +99,7 @@ def header_of(settings: Settings) -> Record:
             "policy": _policy_json(settings.policy),
             "seed": settings.seed,
         },
-        "options": {
-            "deadline": deadline.seconds if deadline is not None else None,
-            "moment": moment.isoformat() if moment is not None else None,
-            "cores": settings.rules.cores,
-            "cores_per_pull": [settings.rules.least_cores, settings.rules.most_cores],
-            "pool": None if settings.pool is None else settings.pool.to_json(),
-            "shape": None if settings.shape is None else settings.shape.to_json(),
-            "retries": settings.rules.retries,
-            "timeout": timeout if math.isfinite(timeout) else None,
-            "on_failure": settings.on_failure,
-            "max_pulls": settings.max_pulls if math.isfinite(settings.max_pulls) else None,
-        },
+        "options": options_of(settings),
         "labels": list(settings.labels),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), "numpy": np.__version__},
@@ -123,16 +109,42 @@ def header_of(settings: Settings) -> Record:
     return plain
 
 
+def options_of(settings: Settings) -> Record:
+    """How a race is to be run: what may be another when it is taken up again."""
+    deadline, rules = settings.deadline, settings.rules
+    moment = None if deadline is None else deadline.moment
+    return {
+        "deadline": None if deadline is None else deadline.seconds,
+        "moment": None if moment is None else moment.isoformat(),
+        "cores": rules.cores,
+        "cores_per_pull": [rules.least_cores, rules.most_cores],
+        "pool": None if settings.pool is None else settings.pool.to_json(),
+        "shape": None if settings.shape is None else settings.shape.to_json(),
+        "retries": rules.retries,
+        "timeout": rules.timeout if math.isfinite(rules.timeout) else None,
+        "on_failure": settings.on_failure,
+        "max_pulls": settings.max_pulls if math.isfinite(settings.max_pulls) else None,
+    }
+
+
+def checked_header(records: Sequence[Record], path: Path) -> Record:
+    """The header of a journal, if it is one that can be read."""
+    if not records:
+        raise InvalidInput(f"{path} is empty: no race has begun there")
+    header = records[0]
+    if not {"problem", "options", "labels", "format"} <= header.keys():
+        raise InvalidInput(f"{path} does not begin as a journal does: give another path")
+    if header["format"] != FORMAT:
+        raise InvalidInput(
+            f"{path} has format {header['format']}, this paceline reads {FORMAT}: use the version "
+            "that wrote it"
+        )
+    return header
+
+
 def check_same(header: Record, records: Sequence[Record], path: Path) -> None:
     """Refuse a journal that is of another race, and say in what it differs."""
-    found = records[0]
-    if found.get("kind") != "race" or "problem" not in found:
-        raise InvalidInput(f"{path} does not begin as a journal does: give another path")
-    if found["format"] != FORMAT:
-        raise InvalidInput(
-            f"{path} has format {found['format']}, this paceline reads {FORMAT}: resume it "
-            "with the version that wrote it"
-        )
+    found = checked_header(records, path)
     for name, value in header["problem"].items():
         before = found["problem"].get(name)
         if before != value:
@@ -150,9 +162,6 @@ def take_up(records: Sequence[Record], dispatcher: Dispatcher, settings: Setting
     past = Past()
     out = {record.get("arm") for record in records if record["kind"] == "out"}
     stopped = settings.on_failure == "stop" or len(out) == len(settings.arms)
-    options = header_of(settings)["options"]
-    before = latest_options(records)
-    same_deadline = all(options[name] == before[name] for name in ("deadline", "moment"))
     rounds: list[Record] = []
     plan: Record | None = None
     for record in records[1:]:
@@ -172,17 +181,23 @@ def take_up(records: Sequence[Record], dispatcher: Dispatcher, settings: Setting
                     f"the journal is damaged: it has a record {_short(record)}. Remove that line"
                 ) from error
     dispatcher.restored()
-    if plan is not None and same_deadline:  # else the policy has to plan again
+    if plan is not None:
         past.plan = Plan.from_json(plan, rounds)
     return past
 
 
-def session_record(past: Past, header: Record) -> Record:
+def deadline_changed(records: Sequence[Record], settings: Settings) -> bool:
+    """Whether the deadline is another than the last time."""
+    before, now = latest_options(records), options_of(settings)
+    return bool((before["moment"] or before["deadline"]) != (now["moment"] or now["deadline"]))
+
+
+def session_record(past: Past, settings: Settings) -> Record:
     """The note that a process takes the race up, where, and under which options."""
     return {
         "kind": "session",
         "at": past.elapsed,
-        "options": header["options"],
+        "options": options_of(settings),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": platform.node(),
         "process": os.getpid(),

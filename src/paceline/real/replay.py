@@ -10,6 +10,7 @@ from typing import Any
 
 from paceline.commands import Command
 from paceline.core.arrays import positive, whole
+from paceline.core.pool import CorePool
 from paceline.durations import deadline_of
 from paceline.engines.crew import NothingMore
 from paceline.engines.dispatch import make_pool
@@ -19,7 +20,7 @@ from paceline.machine import available_cores
 from paceline.policies.catalog import POLICIES
 from paceline.policies.uniform import Uniform
 from paceline.real.prepared import Prepared, replay
-from paceline.real.record import settings_of
+from paceline.real.record import checked_header, settings_of
 from paceline.real.settings import Settings
 from paceline.result import ArmRecord, Result, Standing, Status
 
@@ -39,7 +40,7 @@ def read_journal(path: str | os.PathLike[str]) -> JournalView:
     """Say how the race of a journal stands: it is replayed up to its last record."""
     where = Path(path)
     records = read_records(where)
-    header = _header(records, where)
+    header = checked_header(records, where)
     known = header["problem"]["policy"]["name"] in POLICIES
     settings = settings_of(records, available_cores(), None if known else Uniform())
     contest = replay(settings, records)
@@ -67,7 +68,7 @@ def resume(
     """Go on with a race of commands from its journal; a cap or the pool may be another."""
     where = Path(path)
     records = read_records(where)
-    _header(records, where)
+    checked_header(records, where)
     settings = settings_of(records, available_cores())
     if not isinstance(settings.what, Command):
         raise InvalidInput(
@@ -85,15 +86,6 @@ def resume(
     return Prepared(settings, where, callbacks, progress).run()
 
 
-def _header(records: Sequence[Record], path: Path) -> Record:
-    if not records:
-        raise InvalidInput(f"{path} is empty: no race has begun there")
-    header = records[0]
-    if not {"problem", "options", "labels", "format"} <= header.keys():
-        raise InvalidInput(f"{path} does not begin as a journal does: give another path")
-    return header
-
-
 def _decided(arms: Sequence[ArmRecord], best: Sequence[int]) -> tuple[ArmRecord, ...]:
     def status(record: ArmRecord) -> Status:
         if record.status == "failed":
@@ -109,9 +101,15 @@ def _on_other_pool(settings: Settings, cores: int) -> Settings:
     most = cores if rules.most_cores == rules.cores else min(rules.most_cores, cores)
     if rules.least_cores > cores:
         raise InvalidInput(f"a pull wants {rules.least_cores} cores: give at least so many")
-    pool = settings.pool
     rules = replace(rules, cores=cores, most_cores=most)
-    if pool is not None:
+
+    def resized(pool: CorePool | None) -> CorePool | None:
+        """Beyond the cores it knows, more do not help."""
+        if pool is None:
+            return None
         table = pool.runtime_seconds
-        pool = make_pool(lambda count: float(table[min(count, table.size) - 1]), rules)
-    return replace(settings, rules=rules, pool=pool)
+        return make_pool(lambda count: float(table[min(count, table.size) - 1]), rules)
+
+    return replace(
+        settings, rules=rules, pool=resized(settings.pool), shape=resized(settings.shape)
+    )

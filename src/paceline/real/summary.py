@@ -10,9 +10,8 @@ from paceline.core.arrays import Floats, Ints
 from paceline.core.evidence.lil import LilInterval
 from paceline.core.rounds import Verdict
 from paceline.core.tally import Tally
-from paceline.engines.crew import Failure
-from paceline.real.settings import Noise, Settings
-from paceline.result import ArmRecord, Result, Standing, Status
+from paceline.real.settings import Noise
+from paceline.result import ArmRecord, Result, Standing, Status, ranked
 
 if TYPE_CHECKING:
     from paceline.real.contest import Contest
@@ -47,7 +46,8 @@ def result_of(contest: "Contest", verdict: Verdict, journal: Any) -> Result:
         records = _records(contest, alive=set(), best=chosen)
     else:
         records = _records(contest, alive=set(chosen), best=())
-        chosen = tuple(_leaders(records, chosen, settings))
+        leaders = ranked([records[arm] for arm in chosen], minimize=settings.minimize)
+        chosen = tuple(record.index for record in leaders[: settings.top])
     if not any(record.pulls for record in records):
         chosen = ()  # nothing was seen: nobody leads
     still_in = () if verdict.decided else tuple(verdict.arms.tolist())
@@ -76,19 +76,13 @@ def result_of(contest: "Contest", verdict: Verdict, journal: Any) -> Result:
     )
 
 
-def arm_records(
-    settings_labels: Sequence[str],
-    values: Sequence[Floats],
-    seconds: Floats,
-    failed: dict[int, Failure],
-    noise: Noise,
-    confidence: float,
-    *,
-    alive: set[int],
-    best: Sequence[int],
-) -> tuple[ArmRecord, ...]:
+def _records(contest: "Contest", alive: set[int], best: Sequence[int]) -> tuple[ArmRecord, ...]:
     """A record per arm, with an interval that holds for all arms at all times."""
-    means, low, high = _intervals(values, noise, confidence)
+    dispatcher, settings = contest.dispatcher, contest.settings
+    in_order, failed = settings.confidence is not None, dispatcher.failed
+    arms = range(len(settings.arms))
+    values = [dispatcher.ledger.values(arm, in_order=in_order) for arm in arms]
+    means, low, high = _intervals(values, contest.noise, settings.confidence or 0.95)
 
     def status(arm: int) -> Status:
         if arm in failed:
@@ -98,32 +92,16 @@ def arm_records(
     return tuple(
         ArmRecord(
             index=arm,
-            label=label,
+            label=settings.labels[arm],
             mean=float(means[arm]),
             low=float(low[arm]),
             high=float(high[arm]),
             pulls=values[arm].size,
             status=status(arm),
-            seconds=float(seconds[arm]),
+            seconds=float(dispatcher.arm_seconds[arm]),
             failure=failed[arm].message if arm in failed else "",
         )
-        for arm, label in enumerate(settings_labels)
-    )
-
-
-def _records(contest: "Contest", alive: set[int], best: Sequence[int]) -> tuple[ArmRecord, ...]:
-    dispatcher, settings = contest.dispatcher, contest.settings
-    in_order = settings.confidence is not None
-    arms = range(len(settings.arms))
-    return arm_records(
-        settings.labels,
-        [dispatcher.ledger.values(arm, in_order=in_order) for arm in arms],
-        dispatcher.arm_seconds,
-        dispatcher.failed,
-        contest.noise,
-        settings.confidence or 0.95,
-        alive=alive,
-        best=best,
+        for arm in arms
     )
 
 
@@ -145,19 +123,6 @@ def _intervals(
     low, high = np.maximum(low, floor), np.minimum(high, ceiling)
     unknown = ~np.isfinite(low) | ~np.isfinite(high) | (pulls == 0)
     return means, np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
-
-
-def _leaders(
-    records: Sequence[ArmRecord], still_in: Sequence[int], settings: Settings
-) -> list[int]:
-    """The best so far of those still in."""
-    sign = 1.0 if settings.minimize else -1.0
-
-    def place(arm: int) -> tuple[bool, float]:
-        mean = records[arm].mean
-        return math.isnan(mean), 0.0 if math.isnan(mean) else sign * mean
-
-    return sorted(still_in, key=place)[: settings.top]
 
 
 def _sentence(contest: "Contest", verdict: Verdict, chosen: Sequence[int]) -> str:
