@@ -19,6 +19,7 @@ class Told:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.time = 0.0
+        self.pulls = 0
         self.wanted: list[Round] = []
 
     def now(self) -> float:
@@ -33,6 +34,7 @@ class Told:
             return NO_RESULTS
         self.time += self.seconds
         wanted = self.wanted[-1]
+        self.pulls += wanted.total
         sums = wanted.pulls * MEANS[wanted.arms]
         return Results(wanted.arms, wanted.pulls, sums, sums)
 

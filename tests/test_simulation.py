@@ -113,7 +113,7 @@ def test_a_cap_that_allows_no_pull_decides_nothing() -> None:
 
 
 def test_rounds_that_a_cap_kept_from_starting_are_not_counted() -> None:
-    result = simulate([0.5, 0.5], confidence=0.9, max_rounds=3)
+    result = simulate([0.5, 0.5], "apr", confidence=0.9, max_rounds=3)
     assert result.rounds.tolist() == [3]
 
 

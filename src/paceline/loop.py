@@ -60,4 +60,4 @@ def run(
             pacer.look()
         elif on_round is not None:
             on_round()
-    return Ending(verdict, engine.now(), told, pacer.rounds)
+    return Ending(verdict, engine.now(), engine.pulls, pacer.rounds)

@@ -11,6 +11,7 @@ import numpy as np
 
 from paceline.core.arrays import Bools, Floats, Ints, positive, whole
 from paceline.core.assumptions import check_assumptions
+from paceline.core.noise import Noise
 from paceline.core.problem import Bernoulli, Normal, Problem
 from paceline.core.rounds import NO_ARMS
 from paceline.core.scaling import PowerLaw, Scaling
@@ -26,6 +27,7 @@ from paceline.policies.catalog import find_policy
 
 # A second process pays when the work left is several times what starting it costs.
 _WORTH_SPREADING_SECONDS = 4.0
+_MOST_PAIRED = 2e7  # pulls whose values have to be kept one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +96,8 @@ def simulate(
     deadline: float | None = None,
     rewards: str = "bernoulli",
     sigma: float = 1.0,
+    noise: str | Noise | None = None,
+    paired: bool = False,
     top: int = 1,
     tolerance: float = 0.0,
     seed: int = 0,
@@ -105,11 +109,13 @@ def simulate(
     """Race arms with known means, or a `Problem`, in virtual time.
 
     It stops at `confidence` (0.95 if neither that nor a deadline is given), at `deadline`
-    seconds, or, undecided, at a cap on rounds or pulls (10¹⁵ of them, for a confidence): tied arms
-    never separate. `policy` is a name or a policy; by default `apr` for a confidence and `ssh` for
-    a deadline. `rewards` and `sigma` (of normal ones) are for means; a problem has its own.
-    Replications run on all cores where that pays (`processes` says how many), with the same
-    results.
+    seconds, or, undecided, at a cap on rounds or pulls (10¹⁵ of them for a confidence, 2·10⁷ if
+    paired): tied arms never separate. `policy` is a name or a policy; by default `racing` for a
+    confidence and `ssh` for a deadline. `rewards` and `sigma` (of normal ones) are for means; a
+    problem has its own. `noise` is what the policy assumes: by default what is true of the
+    problem; "normal" if it has to learn the variances. `paired` gives the k-th pulls of all arms
+    one seed. Replications run on all cores where that pays (`processes` says how many), with the
+    same results.
 
     >>> import paceline
     >>> result = paceline.simulate([0.9, 0.6, 0.5], policy="apr", scaling=paceline.PowerLaw(0.5),
@@ -129,13 +135,14 @@ def simulate(
         deadline=deadline,
         top=top,
         tolerance=tolerance,
-        sigma=problem.sigma,
+        noise=_noise(problem, noise),
+        paired=paired,
     )
     chosen_policy.start(task)  # an unfit task is refused here, before anything runs
     whole(replications, "replications")
     whole(seed, "seed", least=0)
     if max_pulls is None:
-        max_pulls = math.inf if confidence is None else 1e15
+        max_pulls = math.inf if confidence is None else _MOST_PAIRED if paired else 1e15
     for cap, what in ((max_pulls, "max_pulls"), (max_rounds, "max_rounds")):
         if cap != math.inf:
             positive(cap, what)
@@ -162,6 +169,12 @@ def _problem(means: Any, rewards: str, sigma: float) -> Problem:
     if rewards == "normal":
         return Normal(means, sigma)
     raise unknown_name("rewards", rewards, ("bernoulli", "normal"))
+
+
+def _noise(problem: Problem, noise: str | Noise | None) -> Noise:
+    if noise is None:
+        return problem.noise
+    return noise if isinstance(noise, Noise) else Noise.checked(noise)
 
 
 def _check_scaling(scaling: Scaling) -> None:

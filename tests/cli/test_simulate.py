@@ -28,12 +28,12 @@ def test_json_has_every_replication(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_undecided_race_exits_with_3(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["simulate", "0.5,0.5,0.1", "-c", "0.9", "--max-rounds", "9"]) == 3
+    assert main(["simulate", "0.5,0.5,0.1", "-p", "apr", "-c", "0.9", "--max-rounds", "9"]) == 3
     out = capsys.readouterr().out
     assert "undecided 1 of 1" in out
     assert "no verdict after 9 rounds" in out
     assert "still in: arms 0, 1\n" in out
-    assert main(["simulate", "0.5,0.5", "-c", "0.9", "--max-pulls", "50", "--json"]) == 3
+    assert main(["simulate", "0.5,0.5", "-p", "apr", "--max-pulls", "50", "--json"]) == 3
     found = json.loads(capsys.readouterr().out)
     assert found["still_in"] == [[0, 1]]
     assert "no more than 50 pulls" in found["reasons"][0]

@@ -5,13 +5,15 @@ A problem owns no generator: whoever draws brings one.
 
 import functools
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from paceline.core.arrays import Floats, Ints, finite_floats, positive
+from paceline.core.arrays import Floats, Ints, finite_floats, non_negative, positive
+from paceline.core.noise import Noise
 from paceline.core.seeds import pull_seed
 from paceline.errors import InvalidInput
 
@@ -21,14 +23,19 @@ _CHUNK = 1_000_000  # rewards in memory at once, where they have to be drawn one
 class Problem(ABC):
     """Arms with noisy rewards; higher is better.
 
-    `means` are the true means (None if nobody knows them) and `sigma` the sub-Gaussian scale
-    of the noise, from which intervals get their width.
+    `means` are the true means (None if nobody knows them), `sigma` the sub-Gaussian scale of the
+    noise, from which intervals get their width, and `noise` what a policy may know of it.
     """
 
     arms: int
     means: Floats | None
     sigma: float
     numbered: ClassVar[bool] = False  # whether a reward depends on the number of its pull
+
+    @property
+    def noise(self) -> Noise:
+        """What a policy may assume."""
+        return Noise("subgaussian", sigma=self.sigma)
 
     @abstractmethod
     def draw(
@@ -38,6 +45,10 @@ class Problem(ABC):
 
         `first[i]` is how many pulls of that arm were drawn before, if rewards are `numbered`.
         """
+
+    @abstractmethod
+    def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
+        """Draw `pulls` rewards of every arm, a row per arm; the k-th of all share their seed."""
 
 
 class Bernoulli(Problem):
@@ -58,6 +69,11 @@ class Bernoulli(Problem):
                 f"{self.means[bad[0]]:g}: clip the means, or use normal rewards"
             )
 
+    @property
+    def noise(self) -> Noise:
+        """Values 0 and 1."""
+        return Noise("bernoulli")
+
     def draw(
         self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
@@ -69,18 +85,34 @@ class Bernoulli(Problem):
             ones = rng.binomial(pulls, self.means[arms]).astype(np.float64)
         return ones, ones
 
+    def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
+        """Draw zeros and ones, independent of each other."""
+        assert self.means is not None
+        return (rng.random((arms.size, pulls)) < self.means[arms, None]).astype(np.float64)
+
 
 class Normal(Problem):
     """Normal rewards with the given means and one standard deviation.
+
+    `common` is the share of the variance that pulls with the same seed have in common: it drops
+    out of their differences, if a race is paired.
 
     >>> Normal([0.3, 0.1], sigma=2.0).arms
     2
     """
 
-    def __init__(self, means: Any, sigma: float = 1.0) -> None:
+    def __init__(self, means: Any, sigma: float = 1.0, common: float = 0.0) -> None:
         self.means = _checked_means(means)
         self.arms = self.means.size
         self.sigma = positive(sigma, "sigma")
+        self.common = non_negative(common, "common")
+        if common > 1:
+            raise InvalidInput(f"common must lie in [0, 1], got {common!r}: it is a share")
+
+    @property
+    def noise(self) -> Noise:
+        """Normal, the standard deviation known."""
+        return Noise("normal", sigma=self.sigma)
 
     def draw(
         self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
@@ -92,6 +124,13 @@ class Normal(Problem):
         )
         spread = 2.0 * self.sigma**2 * rng.standard_gamma(0.5 * (pulls - 1))
         return sums, spread + sums**2 / pulls
+
+    def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
+        """Draw what is common to all, then what each has of its own."""
+        assert self.means is not None
+        shared = math.sqrt(self.common) * rng.standard_normal(pulls)
+        own = math.sqrt(1 - self.common) * rng.standard_normal((arms.size, pulls))
+        return self.means[arms, None] + self.sigma * (shared + own)
 
 
 class Distributions(Problem):
@@ -114,7 +153,16 @@ class Distributions(Problem):
             )
         self.means = _checked_means([d.mean() for d in self.distributions])
         self.arms = self.means.size
+        self.bounded = sigma is None
         self.sigma = positive(sigma, "sigma") if sigma is not None else self._half_width()
+
+    @property
+    def noise(self) -> Noise:
+        """Bounded, if no scale was given."""
+        if not self.bounded:
+            return super().noise
+        lows, highs = zip(*(d.support() for d in self.distributions), strict=True)
+        return Noise("bounded", (float(min(lows)), float(max(highs))), self.sigma)
 
     def _half_width(self) -> float:
         supports = [d.support() for d in self.distributions]
@@ -137,6 +185,11 @@ class Distributions(Problem):
                 sums[i] += rewards.sum()
                 squares[i] += (rewards**2).sum()
         return sums, squares
+
+    def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
+        """Draw every reward, independent of each other."""
+        rows = [self.distributions[arm].rvs(size=pulls, random_state=rng) for arm in arms.tolist()]
+        return np.array(rows, dtype=np.float64)
 
 
 class Evaluated(Problem):
@@ -177,7 +230,7 @@ class Evaluated(Problem):
         self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Evaluate every pull; nothing is drawn from the generator but the race's seed."""
-        race_seed = int(rng.bit_generator.seed_seq.generate_state(1)[0])
+        race_seed = _race_seed(rng)
         sums, squares = np.zeros(arms.size), np.zeros(arms.size)
         for i, arm in enumerate(arms.tolist()):
             for k in range(int(first[i]), int(first[i] + pulls[i])):
@@ -185,6 +238,13 @@ class Evaluated(Problem):
                 sums[i] += reward
                 squares[i] += reward**2
         return sums, squares
+
+    def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
+        """Evaluate every arm with the same seeds."""
+        race_seed = _race_seed(rng)
+        seeds = [pull_seed(race_seed, 0, k, paired=True) for k in range(first, first + pulls)]
+        rows = [[self._pull(arm, seed) for seed in seeds] for arm in arms.tolist()]
+        return np.array(rows, dtype=np.float64)
 
     def _pull(self, arm: int, seed: int) -> float:
         candidate = self.candidates[arm]
@@ -199,6 +259,11 @@ class Evaluated(Problem):
                 "it must give a finite number"
             )
         return reward
+
+
+def _race_seed(rng: np.random.Generator) -> int:
+    """The seed that all pulls of a race derive theirs from; nothing is drawn."""
+    return int(rng.bit_generator.seed_seq.generate_state(1)[0])
 
 
 def _checked_means(means: Any) -> Floats:

@@ -16,11 +16,17 @@ class Round:
     With no `share`, all of them run at once on even shares of the whole pool. With one, each
     pull gets that share of the pool (one number for all, or one per arm) and starts as soon
     as so much is free, in the order given: `share=1.0` is one pull after the other.
+
+    `due`, if given, says of how many pulls of each arm the policy is to hear next, all at once and
+    no others with them; without it, of as many as the engine likes. With `each`, it is given all
+    values of those, not only their sums.
     """
 
     arms: Ints
     pulls: Ints
     share: float | Floats | None = None
+    due: Ints | None = None
+    each: bool = False
     total: int = field(init=False)  # how many pulls these are in all
 
     def __post_init__(self) -> None:
@@ -30,7 +36,8 @@ class Round:
         """The same arms and shares with other numbers of pulls, without those left with none."""
         some = pulls > 0
         share = self.share[some] if isinstance(self.share, np.ndarray) else self.share
-        return Round(self.arms[some], pulls[some], share)
+        due = None if self.due is None else np.minimum(self.due[some], pulls[some])
+        return Round(self.arms[some], pulls[some], share, due, self.each)
 
     def within(self, most: float) -> "Round":
         """The same round, or so much of it, in proportion, that it has at most `most` pulls.
@@ -48,7 +55,7 @@ class Results:
     """Finished pulls, as sufficient statistics: of `arms[i]`, how many, their sum and squares.
 
     `spreads`, where it is given, are the squares around the arm's own mean: around 0 they would
-    drown in those of a large mean.
+    drown in those of a large mean. `values`, where a round asks for each, has a row per arm.
     """
 
     arms: Ints
@@ -56,6 +63,7 @@ class Results:
     sums: Floats
     squares: Floats
     spreads: Floats | None = None
+    values: Floats | None = None
 
     @property
     def total(self) -> int:

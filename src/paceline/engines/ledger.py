@@ -89,9 +89,12 @@ class Ledger:
     def expect(self, wanted: Round) -> None:
         """The pulls that the policy still waits for."""
         self._round = wanted
-        told = self._told[wanted.arms]
-        step = max(1, int(_LOOK_SHARE * int(told.min()))) if told.size else 1
-        self._due = np.minimum(wanted.pulls, step)
+        if wanted.due is None:
+            told = self._told[wanted.arms]
+            step = max(1, int(_LOOK_SHARE * int(told.min()))) if told.size else 1
+            self._due = np.minimum(wanted.pulls, step)
+        else:
+            self._due = wanted.due
         self._lacking = 0
 
     def next_level(self) -> Results | None:
@@ -102,7 +105,8 @@ class Ledger:
             if len(self._values[self._racing[arm]]) < self._told[arm] + self._due[place]:
                 self._lacking = place  # those before it have theirs, and will keep them
                 return None
-        return self._tell(arms, self._due) if count else None
+        some = self._due > 0
+        return self._tell(arms[some], self._due[some]) if some.any() else None
 
     def leftovers(self, *, in_order: bool) -> Results:
         """All that is back of the round, level or not; in order only, or also beyond gaps."""
@@ -119,6 +123,7 @@ class Ledger:
     def _tell(self, arms: Ints, pulls: Ints) -> Results:
         sums, squares = np.zeros(arms.size), np.zeros(arms.size)
         spreads = np.zeros(arms.size)
+        rows = []
         places = zip(arms.tolist(), self._told[arms].tolist(), pulls.tolist(), strict=True)
         for i, (place, first, count) in enumerate(places):
             arm = self._racing[place]
@@ -130,5 +135,7 @@ class Ledger:
                 sums[i] = rewards.sum()
                 squares[i] = rewards @ rewards
                 spreads[i] = ((rewards - sums[i] / count) ** 2).sum()
+            rows.append(rewards)
         self._told[arms] += pulls
-        return Results(arms, pulls, sums, squares, spreads)
+        level = self._round.each and pulls.min() == pulls.max()
+        return Results(arms, pulls, sums, squares, spreads, np.array(rows) if level else None)

@@ -15,7 +15,7 @@ import numpy as np
 
 from paceline.core.arrays import Ints
 from paceline.core.problem import Problem
-from paceline.core.rounds import NO_RESULTS, Conditions, Results, Round
+from paceline.core.rounds import NO_ARMS, NO_RESULTS, Conditions, Results, Round
 from paceline.core.scaling import Scaling
 from paceline.errors import InvalidInput
 
@@ -64,6 +64,7 @@ class SimulatedEngine:
         rng: np.random.Generator,
         spans: list[Span] | None = None,
     ) -> None:
+        self.pulls = 0
         self._problem = problem
         self._scaling = scaling
         self._rng = rng
@@ -72,6 +73,8 @@ class SimulatedEngine:
         self._free = 1.0
         self._running: list[_Batch] = []
         self._queue: deque[Round] = deque()
+        self._wanted = Round(NO_ARMS, NO_ARMS)
+        self._ready: Ints | None = None  # finished, and not told while others are due
         self._drawn: Ints = np.zeros(problem.arms, dtype=np.int64)
         self._batches = 0
         self._known_seconds: dict[float, float] = {}
@@ -81,7 +84,13 @@ class SimulatedEngine:
         return self._now
 
     def pursue(self, wanted: Round) -> None:
-        """Have exactly these pulls queued or running."""
+        """Have exactly these pulls queued or running, besides those finished and not yet told."""
+        self._wanted = wanted
+        if self._ready is not None:
+            kept = np.minimum(self._ready[wanted.arms], wanted.pulls)
+            self._ready[:] = 0
+            self._ready[wanted.arms] = kept
+            wanted = wanted.keeping(wanted.pulls - kept)
         if self._running or self._queue:
             wanted = self._reconcile(wanted)
         if wanted.arms.size:
@@ -90,6 +99,15 @@ class SimulatedEngine:
 
     def wait(self, until: float) -> Results:
         """Move to the next completion, or to `until` if that is earlier."""
+        while True:
+            if self._due_is_ready():
+                return self._tell_due()
+            results = self._advance(until)
+            if results is not None:
+                return results
+
+    def _advance(self, until: float) -> Results | None:
+        """Let the next pulls finish; None if they have to wait for others that are due."""
         if not self._running or self._running[0].end > until * (1 + _SLACK):
             self._now = max(self._now, until) if math.isfinite(until) else self._now
             return NO_RESULTS
@@ -98,9 +116,38 @@ class SimulatedEngine:
         finished = [heapq.heappop(self._running)]
         while self._running and self._running[0].end == end:
             finished.append(heapq.heappop(self._running))
-        results = _merge([self._finish(batch) for batch in finished])
+        self.pulls += sum(batch.total for batch in finished)
+        if self._wanted.due is None:
+            results = _merge([self._finish(batch) for batch in finished])
+            self._refill()
+            return results
+        for batch in finished:
+            self._release(batch)
+            if self._ready is None:
+                self._ready = np.zeros(self._problem.arms, dtype=np.int64)
+            self._ready[batch.arms] += batch.pulls
         self._refill()
-        return results
+        return None
+
+    def _due_is_ready(self) -> bool:
+        wanted = self._wanted
+        if wanted.due is None or self._ready is None or not wanted.due.any():
+            return False
+        return bool((self._ready[wanted.arms] >= wanted.due).all())
+
+    def _tell_due(self) -> Results:
+        wanted = self._wanted
+        assert wanted.due is not None
+        assert self._ready is not None
+        arms, pulls = wanted.arms, wanted.due
+        if not pulls.all():
+            arms, pulls = arms[pulls > 0], pulls[pulls > 0]
+        self._ready[arms] -= pulls
+        if not self._ready.any():
+            self._ready = None
+        if wanted.each and pulls.min() == pulls.max():
+            return self._draw_each(arms, pulls)
+        return self._draw(arms, pulls)
 
     def conditions(self, rounds: int) -> Conditions:
         """The time; λ is known and stays."""
@@ -112,14 +159,26 @@ class SimulatedEngine:
 
     def _finish(self, batch: _Batch) -> Results:
         self._release(batch)
+        return self._draw(batch.arms, batch.pulls)
+
+    def _draw(self, arms: Ints, pulls: Ints) -> Results:
         # Numbered when they finish: a cancelled pull then leaves no hole.
-        first = self._drawn[batch.arms] if self._problem.numbered else self._drawn
-        sums, squares = self._problem.draw(batch.arms, batch.pulls, first, self._rng)
+        first = self._drawn[arms] if self._problem.numbered else self._drawn
+        sums, squares = self._problem.draw(arms, pulls, first, self._rng)
         if self._problem.numbered:
-            self._drawn[batch.arms] += batch.pulls
-        return Results(batch.arms, batch.pulls, sums, squares)
+            self._drawn[arms] += pulls
+        return Results(arms, pulls, sums, squares)
+
+    def _draw_each(self, arms: Ints, pulls: Ints) -> Results:
+        first, count = int(self._drawn[arms[0]]), int(pulls[0])
+        values = self._problem.draw_each(arms, count, first, self._rng)
+        self._drawn[arms] += pulls
+        sums = values.sum(axis=1)
+        spreads = ((values - sums[:, None] / count) ** 2).sum(axis=1)
+        return Results(arms, pulls, sums, (values**2).sum(axis=1), spreads, values)
 
     def _release(self, batch: _Batch) -> None:
+        """It has ended, or was cancelled."""
         self._free += batch.share * batch.total
         if self._spans is not None:
             self._spans.extend(_spans(batch, self._now))

@@ -6,12 +6,13 @@ once there is a verdict, nothing is asked.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from paceline.core.arrays import Ints, failure_probability, non_negative, positive, whole
+from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import NO_ARMS, Conditions, Results, Round, Verdict
 from paceline.core.scaling import Scaling
 from paceline.core.tally import Tally
@@ -25,10 +26,9 @@ NOTHING = Round(NO_ARMS, NO_ARMS)
 class Task:
     """What a policy is told before a race: how many arms, how they scale, when to stop.
 
-    `sigma` is the sub-Gaussian scale of the rewards, or None if they are normal with variances
-    that nobody knows. `arms_at_start` counts those too that have failed since: they are not raced,
-    but intervals were theirs as well. `seed` feeds the policy's own choices, such as breaking
-    ties.
+    `noise` is what is assumed about the rewards; `paired` says that the k-th pulls of all arms
+    share their seed. `arms_at_start` counts those too that have failed since: they are not raced,
+    but intervals were theirs as well. `seed` feeds the policy's own choices, such as breaking ties.
     """
 
     arms: int
@@ -37,7 +37,8 @@ class Task:
     deadline: float | None = None
     top: int = 1
     tolerance: float = 0.0
-    sigma: float | None = 0.5
+    noise: Noise = BERNOULLI
+    paired: bool = False
     arms_at_start: int | None = None
     seed: int = 0
 
@@ -50,8 +51,6 @@ class Task:
                 f"it must be below {self.arms}"
             )
         non_negative(self.tolerance, "tolerance")
-        if self.sigma is not None:
-            positive(self.sigma, "sigma")
         if self.confidence is None and self.deadline is None:
             raise InvalidInput("say when to stop: give a confidence, a deadline, or both")
         if self.confidence is not None:
@@ -64,6 +63,11 @@ class Task:
                     f"deadline {self.deadline:g} s is shorter than one pull on the whole pool "
                     f"({one:g} s): raise the deadline"
                 )
+
+    @property
+    def sigma(self) -> float | None:
+        """The sub-Gaussian scale of the rewards; None if they are normal with unknown variances."""
+        return self.noise.scale
 
     @property
     def delta(self) -> float:
@@ -198,4 +202,7 @@ class Pacer(ABC):
         """What is missing of the round after results that need not cover it."""
         told = np.zeros(self.task.arms, dtype=np.int64)
         told[results.arms] = results.pulls
-        return self._missing.keeping(self._missing.pulls - told[self._missing.arms])
+        missing, told = self._missing, told[self._missing.arms]
+        if missing.due is not None:
+            missing = replace(missing, due=np.maximum(missing.due - told, 0))
+        return missing.keeping(missing.pulls - told)

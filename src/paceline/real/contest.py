@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from paceline.core.arrays import Ints
+from paceline.core.noise import Noise
 from paceline.core.rounds import Round, Verdict
 from paceline.core.scaling import PowerLaw
 from paceline.durations import say_seconds
@@ -18,7 +19,7 @@ from paceline.errors import InvalidInput, RaceFailed
 from paceline.loop import run
 from paceline.policies.base import Pacer, Task
 from paceline.real.record import Past, Plan
-from paceline.real.settings import Noise, Settings
+from paceline.real.settings import Settings
 from paceline.real.summary import standing_of
 from paceline.result import Standing
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from paceline.commands import Command
 from paceline.core.arrays import Ints
+from paceline.core.noise import Noise
 from paceline.core.pool import CorePool
 from paceline.core.rounds import Conditions
 from paceline.durations import Deadline
@@ -25,7 +26,7 @@ from paceline.journal import FORMAT, Record
 from paceline.machine import AvailableCores
 from paceline.policies.base import Policy
 from paceline.policies.catalog import POLICIES
-from paceline.real.settings import Noise, Settings
+from paceline.real.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -271,7 +272,8 @@ def settings_of(
 
 def _policy_json(policy: Policy) -> Record:
     options = {one.name: getattr(policy, one.name) for one in fields(policy)}  # type: ignore[arg-type]
-    return {"name": policy.name, "options": options}
+    named = {key: _name_of(value) if callable(value) else value for key, value in options.items()}
+    return {"name": policy.name, "options": named}
 
 
 def _name_of(what: Any) -> Any:

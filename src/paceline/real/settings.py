@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from paceline.commands import Command
-from paceline.core.arrays import failure_probability, finite_floats, non_negative, positive, whole
+from paceline.core.arrays import failure_probability, non_negative, positive, whole
+from paceline.core.noise import Noise
 from paceline.core.pool import CorePool
 from paceline.core.problem import takes
 from paceline.core.scaling import PowerLaw, Scaling
@@ -23,54 +24,8 @@ from paceline.policies.base import Policy, Task
 from paceline.policies.catalog import find_policy
 from paceline.policies.ssh import SSH
 
-NOISES = ("auto", "bernoulli", "bounded", "normal", "subgaussian")
 _LONGEST_LABEL = 60
 _SHORTEST_PULL = 1e-12  # seconds: while λ is unknown, no deadline is refused for being short
-
-
-@dataclass(frozen=True)
-class Noise:
-    """What is assumed about the values: `kind` is one of NOISES, the others are its parameters."""
-
-    kind: str
-    bounds: tuple[float, float] | None = None
-    sigma: float | None = None
-
-    @property
-    def scale(self) -> float | None:
-        """The sub-Gaussian scale; None if it has to be learned."""
-        if self.kind == "bernoulli":
-            return 0.5
-        if self.kind == "bounded" and self.bounds is not None:
-            return (self.bounds[1] - self.bounds[0]) / 2
-        return self.sigma
-
-    @property
-    def allowed(self) -> Callable[[float], bool] | None:
-        """Whether a value is possible; None if all are."""
-        if self.kind == "bernoulli":
-            return lambda value: value in (0.0, 1.0)
-        if self.bounds is not None:
-            low, high = self.bounds
-            return lambda value: low <= value <= high
-        return None
-
-    def describe(self) -> str:
-        """What is assumed, for people.
-
-        >>> Noise("bounded", bounds=(0.0, 2.0)).describe()
-        'values between 0 and 2'
-        """
-        if self.kind == "bernoulli":
-            return "values 0 and 1"
-        if self.bounds is not None:
-            return f"values between {self.bounds[0]:g} and {self.bounds[1]:g}"
-        if self.kind == "auto":
-            return "seen from the first values"
-        if self.sigma is not None:
-            kind = "normal" if self.kind == "normal" else "sub-Gaussian"
-            return f"{kind} values with scale {self.sigma:g}"
-        return "normal values with unknown variances"
 
 
 @dataclass(frozen=True)
@@ -105,7 +60,8 @@ class Settings:
             deadline=deadline,
             top=self.top,
             tolerance=self.tolerance,
-            sigma=noise.scale,
+            noise=noise.negated() if self.minimize else noise,
+            paired=self.paired,
             arms_at_start=len(self.arms),
             seed=self.seed,
         )
@@ -148,7 +104,7 @@ def settle(
     rules = _rules(machine, cores, cores_per_pull, retries, timeout)
     if isinstance(evaluate, Command) and evaluate.value.kind == "time":
         _check_timing(rules)
-    assumed = _noise(noise, bounds, sigma)
+    assumed = Noise.checked(noise, bounds, sigma)
     rules = replace(rules, allowed=assumed.allowed)
     chosen = find_policy(policy, deadline_only=confidence is None)
     if policy is None and confidence is None:
@@ -290,30 +246,6 @@ def _check_timing(rules: Rules) -> None:
             "the value is the command's own time, which depends on its cores: fix them with "
             "cores_per_pull=1, say"
         )
-
-
-def _noise(kind: str, bounds: Sequence[float] | None, sigma: float | None) -> Noise:
-    if kind not in NOISES:
-        raise unknown_name("noise", kind, NOISES)
-    limits = None
-    if bounds is not None:
-        pair = finite_floats(bounds, "bounds").tolist()
-        if len(pair) != 2 or pair[0] >= pair[1]:
-            raise InvalidInput(f"bounds must be (lowest, highest), got {bounds!r}")
-        limits = (pair[0], pair[1])
-    if sigma is not None:
-        positive(sigma, "sigma")
-    if kind == "auto":
-        if limits is not None and sigma is not None:
-            raise InvalidInput("give bounds or sigma, not both: each says how noisy values can be")
-        kind = "bounded" if limits is not None else "subgaussian" if sigma is not None else "auto"
-    if (kind == "bounded") != (limits is not None):
-        raise InvalidInput("noise='bounded' and bounds=(lowest, highest) go together")
-    if kind == "subgaussian" and sigma is None:
-        raise InvalidInput("noise='subgaussian' needs sigma=, the scale of the noise")
-    if kind in ("bernoulli", "bounded") and sigma is not None:
-        raise InvalidInput(f"noise={kind!r} needs no sigma")
-    return Noise(kind, limits, sigma)
 
 
 def _pool(scaling: CorePool, rules: Rules) -> CorePool:

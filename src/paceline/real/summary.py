@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paceline.core.arrays import Floats, Ints
-from paceline.core.evidence.lil import LilInterval
+from paceline.core.arrays import Floats
+from paceline.core.evidence.sequences import intervals
+from paceline.core.noise import Noise
 from paceline.core.rounds import Verdict
 from paceline.core.tally import Tally
-from paceline.real.settings import Noise
 from paceline.result import ArmRecord, Result, Standing, Status, ranked
 
 if TYPE_CHECKING:
@@ -109,18 +109,13 @@ def _intervals(
     values: Sequence[Floats], noise: Noise, confidence: float
 ) -> tuple[Floats, Floats, Floats]:
     arms = len(values)
-    everyone: Ints = np.arange(arms)
     pulls = np.array([one.size for one in values], dtype=np.int64)
     with np.errstate(all="ignore"):  # values near the largest floats: an interval is then unknown
         sums = np.array([one.sum() for one in values])
         means = np.where(pulls > 0, sums / pulls, np.nan)
         spreads = np.array([((one - one.mean()) ** 2).sum() if one.size else 0.0 for one in values])
         tally = Tally(pulls, sums, np.zeros(arms), spreads)
-        low, high = LilInterval(1 - confidence, arms, noise.scale).bounds(tally, everyone)
-    floor, ceiling = noise.bounds or (
-        (0.0, 1.0) if noise.kind == "bernoulli" else (-np.inf, np.inf)
-    )
-    low, high = np.maximum(low, floor), np.minimum(high, ceiling)
+        low, high = intervals(tally, noise, (1 - confidence) / arms)
     unknown = ~np.isfinite(low) | ~np.isfinite(high) | (pulls == 0)
     return means, np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
 
