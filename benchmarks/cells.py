@@ -9,6 +9,9 @@ from scipy import stats
 from paceline import Amdahl, Bernoulli, Distributions, Normal, PowerLaw, Problem, Scaling
 from paceline.paper.instances import linear_means
 
+# No two arms tie for the second place: where the best is lost, such a race has no end, and its time
+# says nothing.
+
 
 class Cell(NamedTuple):
     """A problem on a pool."""
@@ -27,7 +30,7 @@ PAPER = [
 
 
 def _one_ahead(arms: int) -> Problem:
-    return Bernoulli(np.r_[0.6, np.full(arms - 1, 0.55)])
+    return Bernoulli(np.r_[0.6, 0.55, 0.53, 0.51, np.linspace(0.5, 0.4, arms - 4)])
 
 
 def _scattered(arms: int) -> Problem:
@@ -38,7 +41,7 @@ def _scattered(arms: int) -> Problem:
 
 
 def _clusters(arms: int) -> Problem:
-    return Bernoulli(np.r_[0.7, 0.68, 0.68, np.full(arms - 3, 0.4)])
+    return Bernoulli(np.r_[0.7, 0.68, 0.66, np.linspace(0.4, 0.3, arms - 3)])
 
 
 def _rare_failures(arms: int) -> Problem:

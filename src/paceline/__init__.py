@@ -18,6 +18,7 @@ from paceline.policies.apr import APR
 from paceline.policies.base import Policy
 from paceline.policies.batch_racing import BatchRacing
 from paceline.policies.lil_ucb import LilUCB
+from paceline.policies.racing import Racing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.ucb_e import UCBE
@@ -53,6 +54,7 @@ __all__ = [
     "PowerLaw",
     "Problem",
     "RaceFailed",
+    "Racing",
     "Result",
     "Scaling",
     "ScalingWarning",

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
+from paceline.core.evidence.base import Evidence
 from paceline.core.evidence.sigma import largest_sigma
+from paceline.core.rounds import Results
 from paceline.core.tally import Tally
 
 
@@ -70,3 +72,47 @@ class LilInterval:
             half = radius(pulls, omega(self.delta - spent, self.arms), sigma, self.deviation)
         means = tally.sums[arms] / np.maximum(pulls, 1)
         return means - half, means + half
+
+
+class LilEvidence(Evidence):
+    """The paper's rule: an arm is out when its interval lies below those of k others.
+
+    The intervals hold for all arms at all times with probability 1 − δ, and then none of the top k
+    falls. There are no opponents to be chosen, and a union over all arms is paid for.
+    """
+
+    def __init__(
+        self, arms: int, delta: float, sigma: float | None, *, arms_at_start: int, top: int = 1
+    ) -> None:
+        super().__init__(arms, top)
+        self.interval = LilInterval(delta, arms_at_start, sigma)
+
+    def next_look(self) -> int:
+        """A tenth more pulls."""
+        return self.depth + max(1, self.depth // 10)
+
+    def weigh(self, fresh: Results) -> Floats:
+        """How far the upper end is below the k-th highest lower one."""
+        known = Tally(
+            self.tally.pulls.copy(),
+            self.tally.sums.copy(),
+            self.tally.squares.copy(),
+            None if self.tally.spreads is None else self.tally.spreads.copy(),
+        )
+        known.add(fresh)
+        low, high = self.interval.bounds(known, self.alive)
+        bar = np.sort(low)[-self.top]
+        # An interval may be too narrow for floats: those that set the bar stay.
+        return np.where(low < bar, bar - high, -np.inf)
+
+    def bars(self, depths: Ints) -> Floats:
+        """Two intervals side by side, each four times σ √(log …/N) wide."""
+        spread_out = omega(self.interval.delta, self.interval.arms)
+        return np.asarray(4 * np.sqrt(2 * np.log(np.log2(2.0 * depths) / spread_out)))
+
+    def scores(self) -> Floats:
+        """By the distance from the k-th best mean."""
+        means = self.tally.means(self.alive)
+        apart = np.sort(means)[-self.top] - means
+        scores: Floats = apart * np.sqrt(self.depth / np.maximum(2 * self.variances(), 1e-300))
+        return scores

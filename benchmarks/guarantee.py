@@ -1,0 +1,205 @@
+"""How often the best arm is lost, on instances made to lose it; with controls that must be caught.
+
+The best of n arms is a little ahead of others that tie, or nearly so. An error is a race that lost
+the best arm, whether it has ended or not.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import binomtest
+
+from paceline import APR, Bernoulli, Normal, Policy, PowerLaw, Problem, Simulation, simulate
+from paceline.core.arrays import Floats, Ints
+from paceline.core.evidence.group_sequential import Fisher, Student
+from paceline.core.evidence.opponents import Opponents
+from paceline.core.noise import Noise
+from paceline.core.rounds import Results
+from paceline.machine import available_cores
+from paceline.parallel import spread
+from paceline.policies.base import Task
+from paceline.policies.racing import Racing
+from paceline.tables import Table
+
+RUNS = 4000
+CERTAIN = 1e-6
+DELTAS = (0.1, 0.01)
+ARMS = (2, 4, 16, 64)
+GAPS = (0.003, 0.01, 0.03, 0.1)
+
+
+class Points(Problem):
+    """Rewards 0, 0.1 and 1, most of them 0: bounded and skewed."""
+
+    values = np.array([0.0, 0.1, 1.0])
+
+    def __init__(self, gaps: Floats) -> None:
+        self.chances = np.array([[0.6 + gap, 0.3, 0.1 - gap] for gap in gaps])
+        self.means = self.chances @ self.values
+        self.arms, self.sigma = gaps.size, 0.5
+
+    @property
+    def noise(self) -> Noise:
+        return Noise("bounded", (0.0, 1.0))
+
+    def draw(
+        self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        counts = rng.multinomial(pulls, self.chances[arms])
+        return counts @ self.values, counts @ self.values**2
+
+    def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
+        raise NotImplementedError
+
+
+class Unequal(Normal):
+    """Normal rewards whose standard deviations differ: the best arm's is the largest."""
+
+    def __init__(self, means: Floats, sigmas: Floats) -> None:
+        super().__init__(means)
+        self.sigmas = sigmas
+
+    def draw(
+        self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        assert self.means is not None
+        sigma = self.sigmas[arms]
+        sums = pulls * self.means[arms] + sigma * np.sqrt(pulls) * rng.standard_normal(arms.size)
+        spread = 2.0 * sigma**2 * rng.standard_gamma(0.5 * (pulls - 1))
+        return sums, spread + sums**2 / pulls
+
+
+class Instance(NamedTuple):
+    """Arms of which the first is the best, and what may be assumed of them."""
+
+    name: str
+    arms: int
+    gap: float
+    problem: Problem
+    noise: Noise
+    pulls_per_arm: float  # a cap: near ties would go on for very long
+
+
+def instances() -> list[Instance]:
+    found = []
+    unknown = Noise("normal")
+    for arms in ARMS:
+        for gap in GAPS:
+            tied = np.r_[0.0, np.full(arms - 1, gap)]
+            ladder = np.minimum(gap * np.arange(arms), 0.4)
+            sigmas = np.r_[1.0, np.full(arms - 1, 0.3)]
+            many, few = 5_400.0, 1_000.0  # up to a look
+            kinds: list[tuple[str, Problem, Noise, float]] = [
+                ("Bernoulli, 0.5", Bernoulli(0.5 - tied), Noise("bernoulli"), many),
+                ("Bernoulli, 0.9", Bernoulli(0.9 - tied), Noise("bernoulli"), many),
+                ("Bernoulli, ladder", Bernoulli(0.5 - ladder), Noise("bernoulli"), many),
+                ("normal", Normal(-tied, 0.5), unknown, many),
+                ("normal, ladder", Normal(-ladder, 0.5), unknown, many),
+                ("normal, unequal", Unequal(-tied, sigmas), unknown, many),
+                ("bounded, skewed", Points(tied), Points(tied).noise, few),
+            ]
+            for name, problem, noise, cap in kinds:
+                found.append(Instance(name, arms, gap, problem, noise, cap))
+    return found
+
+
+def race(instance: Instance, policy: Policy, delta: float, runs: int) -> Simulation:
+    return simulate(
+        instance.problem,
+        policy,
+        # Near ties in few, long rounds, which are quick to simulate; the others in many.
+        PowerLaw(0.5 if instance.gap >= 0.03 else 0.1),
+        confidence=1 - delta,
+        noise=instance.noise,
+        seed=23,
+        replications=runs,
+        max_pulls=instance.pulls_per_arm * instance.arms,
+        processes=1,
+    )
+
+
+def lost(result: Simulation) -> int:
+    """In how many replications the best arm is neither returned nor still in."""
+    pairs = zip(result.index.tolist(), result.still_in, strict=True)
+    return sum(index != 0 and 0 not in alive for index, alive in pairs)
+
+
+def count(policy: Policy, runs: int, cell: tuple[Instance, float]) -> int:
+    return lost(race(cell[0], policy, cell[1], runs))
+
+
+def refuted(errors: int, runs: int, delta: float) -> bool:
+    return bool(binomtest(errors, runs, delta, alternative="greater").pvalue < CERTAIN)
+
+
+class LowBar(Fisher):
+    """A control: the boundary, lowered by a tenth."""
+
+    def _bar(self, look: int) -> float:
+        return 0.9 * super()._bar(look)
+
+
+class Peeking(Fisher):
+    """A control: opponents chosen with the cell's own values."""
+
+    def opponents(self, fresh: Results, means: Floats, variances: Floats) -> Opponents:
+        return super().opponents(fresh, fresh.sums / fresh.pulls, variances)
+
+
+class LowBarStudent(Student):
+    """A control: the boundary, lowered by a tenth."""
+
+    def _bar(self, look: int) -> float:
+        return 0.9 * super()._bar(look)
+
+
+def _low_bar(task: Task, delta: float) -> Fisher:
+    return LowBar(task.arms, delta, np.random.default_rng(task.seed))
+
+
+def _peeking(task: Task, delta: float) -> Fisher:
+    return Peeking(task.arms, delta, np.random.default_rng(task.seed))
+
+
+def _low_bar_student(task: Task, delta: float) -> Student:
+    return LowBarStudent(task.arms, delta)
+
+
+def _tied(arms: int, rewards: str) -> Instance:
+    """All arms the same: the first is as good as any, so it is lost with chance δ at most."""
+    even = np.full(arms, 0.5)
+    problem = Bernoulli(even) if rewards == "bernoulli" else Normal(even, 0.5)
+    noise = Noise("bernoulli") if rewards == "bernoulli" else Noise("normal")
+    return Instance(f"{rewards}, all tied", arms, 0.0, problem, noise, 300_000.0)
+
+
+_NEAR_TIE = next(one for one in instances() if one.arms == 64 and one.gap == GAPS[0])
+CONTROLS: list[tuple[str, Policy, Instance, float]] = [
+    ("APR, deviation 0.2", APR(deviation=0.2), _NEAR_TIE._replace(pulls_per_arm=1e7), 0.1),
+    ("boundary − 10 %", Racing(_low_bar), _tied(2, "bernoulli"), 0.1),
+    ("boundary − 10 %", Racing(_low_bar_student), _tied(2, "normal"), 0.1),
+    ("opponent from the cell", Racing(_peeking), _tied(64, "bernoulli"), 0.1),
+]
+
+
+def run(runs: int = RUNS) -> Table:
+    cells = [(instance, delta) for delta in DELTAS for instance in instances()]
+    counts = spread(partial(count, Racing(), runs), cells, available_cores().cores)
+    rows = [
+        row_of("racing", instance, delta, errors, runs)
+        for (instance, delta), errors in zip(cells, counts, strict=True)
+    ]
+    honest = (_tied(2, "bernoulli"), _tied(2, "normal"), _tied(64, "bernoulli"))
+    extra = [("racing", Racing(), instance, 0.1) for instance in honest]
+    for name, policy, instance, delta in [*extra, *CONTROLS]:
+        errors = count(policy, 5 * runs, (instance, delta))
+        rows.append(row_of(name, instance, delta, errors, 5 * runs))
+    return Table(("policy", "instance", "arms", "gap", "δ", "error", "refuted"), rows)
+
+
+def row_of(
+    policy: str, instance: Instance, delta: float, errors: int, runs: int
+) -> tuple[object, ...]:
+    share, out = errors / runs, refuted(errors, runs, delta)
+    return (policy, instance.name, instance.arms, instance.gap, delta, share, out)

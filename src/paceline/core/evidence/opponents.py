@@ -1,0 +1,108 @@
+"""Whom each arm is compared with: leading arms, chosen from what was known before."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from paceline.core.arrays import Bools, Floats, Ints
+
+_MOST = 64  # arms in a group
+_SIZES: Ints = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, _MOST])
+_TINY = 1e-300
+
+
+class Opponents(Protocol):
+    """For every arm some of the others."""
+
+    @property
+    def size(self) -> Ints:
+        """How many."""
+
+    def total(self, values: Floats) -> Floats:
+        """The sum of `values` (one of each arm, or a row) over each arm's opponents."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The first `size` arms of a ranking, without the arm itself.
+
+    `within` says whether it would be among them: the next one then takes its place.
+
+    >>> ranking = Group(np.array([1, 0, 2]), np.array([1, 1, 2]), np.array([False, True, False]))
+    >>> ranking.total(np.array([10.0, 20.0, 30.0]))
+    array([20., 10., 30.])
+    """
+
+    order: Ints
+    size: Ints
+    within: Bools
+
+    def total(self, values: Floats) -> Floats:
+        """Sums over the ranking, less the arm's own."""
+        sums = np.cumsum(values[self.order], axis=0)
+        found: Floats = sums[self.size - 1 + self.within]
+        within = self.within if values.ndim == 1 else self.within[:, None]
+        return found - np.where(within, values, 0.0)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """One opponent for each arm."""
+
+    index: Ints
+
+    @property
+    def size(self) -> Ints:
+        """One."""
+        return np.ones(self.index.size, dtype=np.int64)
+
+    def total(self, values: Floats) -> Floats:
+        """The opponent's own."""
+        return values[self.index]
+
+
+def leading_group(means: Floats, variances: Floats, pulls: Ints) -> Group | Rival:
+    """The group that is expected to speak loudest against each arm, by earlier values.
+
+    `pulls` are those that each arm will have in the comparison. A larger group varies less, but its
+    mean is lower: what counts is the distance in standard deviations.
+
+    >>> leading_group(np.array([0.9, 0.8, 0.1]), np.full(3, 0.2), np.full(3, 10)).size
+    array([1, 1, 2])
+    """
+    if means.size == 2:
+        return Rival(np.array([1, 0]))
+    order, place = _ranking(means)
+    sizes = _SIZES[order.size > _SIZES]
+    within = place[:, None] < sizes
+    reach = sizes - 1 + within  # the last place of the group
+    weight = pulls.astype(np.float64)
+
+    def total(values: Floats) -> Floats:
+        sums: Floats = np.cumsum(values[order])[reach]
+        return sums - np.where(within, values[:, None], 0.0)
+
+    together = total(weight)
+    apart = total(weight * means) / together - means[:, None]
+    noise = (variances / weight)[:, None] + total(weight * variances) / together**2
+    best = np.argmax(apart / np.sqrt(np.maximum(noise, _TINY)), axis=1)
+    return Group(order, sizes[best], within[np.arange(order.size), best])
+
+
+def leaders(means: Floats, count: int) -> list[Rival]:
+    """The `count` best of the others, for each arm, one after the other.
+
+    >>> [rival.index.tolist() for rival in leaders(np.array([0.1, 0.9, 0.5]), count=2)]
+    [[1, 2, 1], [2, 0, 0]]
+    """
+    order, place = _ranking(means)
+    return [Rival(order[rank + (place <= rank)]) for rank in range(count)]
+
+
+def _ranking(means: Floats) -> tuple[Ints, Ints]:
+    """The arms, the best first; and each arm's place among them."""
+    order = np.argsort(-means, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return order, place

@@ -1,0 +1,209 @@
+"""Racing: a guarantee that holds, in rounds sized for the scaling at hand."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from paceline.core.arrays import MOST_PULLS_PER_ARM, Ints
+from paceline.core.evidence.base import Evidence
+from paceline.core.evidence.betting import Betting
+from paceline.core.evidence.boundary import DEPTHS
+from paceline.core.evidence.group_sequential import group_sequential
+from paceline.core.evidence.lil import LilEvidence
+from paceline.core.evidence.nearness import Nearness, gains_of_bets, gains_of_scores
+from paceline.core.rounds import Results, Round, Verdict
+from paceline.core.tally import Tally
+from paceline.errors import InvalidInput, unknown_name
+from paceline.policies import rollout
+from paceline.policies.base import Pacer, Policy, Task
+
+EVIDENCE = ("auto", "group-sequential", "betting", "lil")
+
+
+@dataclass(frozen=True)
+class Racing(Policy):
+    """Arms fall when the evidence against them passes a bar that the best passes with chance δ.
+
+    `evidence` is "group-sequential", "betting" (for values between bounds), "lil" (the paper's
+    interval) or "auto": betting for bounded values, group-sequential for all others. Or give a
+    function that makes evidence of your own for a task.
+
+    >>> from paceline import PowerLaw, simulate
+    >>> simulate([0.9, 0.5, 0.4], policy=Racing(), scaling=PowerLaw(0.5)).index
+    array([0])
+    """
+
+    evidence: str | Callable[[Task, float], Evidence] = "auto"
+
+    name = "racing"
+    goal = "confidence"
+    learns_sigma = True
+    finds_top = True
+    takes_tolerance = True
+
+    def __post_init__(self) -> None:
+        if not callable(self.evidence) and self.evidence not in EVIDENCE:
+            raise unknown_name("evidence", self.evidence, EVIDENCE)
+
+    def _pacer(self, task: Task) -> Pacer:
+        delta = task.delta if task.tolerance == 0 else task.delta / 2
+        if callable(self.evidence):
+            return RacingPacer(task, self.evidence(task, delta))
+        return RacingPacer(task, make_evidence(task, delta, self.evidence))
+
+
+def make_evidence(task: Task, delta: float, kind: str = "auto") -> Evidence:
+    """The evidence of a kind for a task, at level `delta`."""
+    noise, top = task.noise, task.top
+    if kind == "lil":
+        arms_at_start = task.arms_at_start or task.arms
+        return LilEvidence(task.arms, delta, task.sigma, arms_at_start=arms_at_start, top=top)
+    if kind == "betting" or (kind == "auto" and noise.kind == "bounded"):
+        if noise.limits is None:
+            raise InvalidInput(
+                "betting is for values between bounds: declare them, or leave it out"
+            )
+        return Betting(task.arms, delta, noise.limits, paired=task.paired, top=top)
+    rng = np.random.default_rng((task.seed, 1))
+    return group_sequential(task.arms, delta, noise, rng, top=top, paired=task.paired)
+
+
+class RacingPacer(Pacer):
+    """Rounds that end at a look; within a round, arms fall as soon as a look is complete."""
+
+    def __init__(self, task: Task, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self.near = _nearness(task) if task.tolerance > 0 else None
+        self.target = 0  # the depth at which the round ends
+        self.sizes: list[float] = []  # the pulls of each round: by λ they say how long it has taken
+        self.leader = -1  # who is pulled more often in it,
+        self.leader_pulls = 1  # and how many times
+        self._parts: Tally | None = None  # of a slice of which some is missing
+        self._spoilt = False  # whether more was told than was due: then no look can be complete
+        super().__init__(task)
+
+    def opening(self) -> Round:
+        """Every arm as often as a guess at the gaps advises."""
+        task = self.task
+        grid = DEPTHS[: rollout.FIRST_HORIZON]
+        bars = tuple(self.evidence.bars(grid).tolist())
+        slack = task.tolerance / task.sigma if task.sigma else 0.0
+        look = rollout.first_look(task.arms, task.top, self.scaling, bars, slack)
+        return self._round_to(int(grid[look]))
+
+    def decide(self) -> Round | Verdict:
+        """A round that ends where made-up worlds say that it should."""
+        evidence, task = self.evidence, self.task
+        alive = self.alive
+        many = alive.size > 2 and task.top == 1 and not task.paired
+        self.leader_pulls = round((alive.size - 1) ** 0.5) if many else 1
+        means = evidence.tally.means(alive)
+        self.leader = int(alive[np.argmax(means)])
+        grid = DEPTHS[(evidence.depth < DEPTHS) & (DEPTHS <= MOST_PULLS_PER_ARM)]
+        if not grid.size:
+            return self.stop("no arm may be pulled more often than can be counted")
+        ahead = grid[: rollout.HORIZON]
+        look = rollout.next_look(
+            means,
+            evidence.variances(),
+            evidence.tally.pulls[alive],
+            evidence.scores(),
+            evidence.bars(ahead),
+            evidence.depth,
+            top=task.top,
+            scaling=self.scaling,
+            elapsed=float(self.scaling.seconds(np.array(self.sizes)).sum()),
+            slack=task.tolerance,
+            leader_pulls=self.leader_pulls,
+        )
+        return self._round_to(int(ahead[look]))
+
+    def tell(self, results: Results) -> None:
+        """Take in results; when all that were due are in, let the evidence speak."""
+        if self.verdict is not None:
+            return
+        self.tally.add(results)
+        # Engines tell what is due at once, in the arrays that they were asked with.
+        missing = self._missing
+        at_once = results.arms is missing.arms and results.pulls is missing.due
+        fresh = results if at_once else self._gather(results)
+        if fresh is not None:
+            self._look(fresh)
+
+    def _gather(self, results: Results) -> Results | None:
+        """The fresh values, if with these all that were due are in."""
+        missing, self._missing = self._missing, self._without(results)
+        assert missing.due is not None
+        lacking = np.zeros(self.task.arms, dtype=np.int64)
+        lacking[missing.arms] = missing.due
+        lacking[results.arms] -= results.pulls
+        self._spoilt |= bool((lacking < 0).any())
+        if self._spoilt:
+            return None
+        if self._parts is None and not lacking.any():
+            return results
+        if self._parts is None:
+            self._parts = Tally.empty(self.task.arms)
+        self._parts.add(results)
+        if lacking.any():
+            return None
+        parts, self._parts = self._parts, None
+        arms = self.alive
+        spreads = None if parts.spreads is None else parts.spreads[arms]
+        return Results(arms, parts.pulls[arms], parts.sums[arms], parts.squares[arms], spreads)
+
+    def _look(self, fresh: Results) -> None:
+        """Arms fall, and perhaps the race is over; then the next look, or the next round."""
+        evidence = self.evidence
+        if self.near is not None and evidence.depth > 0:
+            self.near.take(fresh, evidence.alive, evidence.tally.means(evidence.alive))
+        evidence.take(fresh)
+        self.alive = evidence.alive
+        answer = self._answer()
+        if answer is None and evidence.depth < self.target:
+            self._missing = self._round()
+            return
+        self.rounds += 1
+        if answer is None:
+            self._adopt(self.decide())
+        else:
+            best_first = answer[np.argsort(-evidence.tally.means(answer), kind="stable")]
+            self._adopt(Verdict(best_first, decided=True, confidence=self.task.confidence))
+
+    def _answer(self) -> Ints | None:
+        """Those that are left, or those that are near enough."""
+        if self.alive.size <= self.task.top:
+            return self.alive
+        if self.near is None:
+            return None
+        return self.near.answer(self.alive, self.evidence.tally.means(self.alive))
+
+    def _round_to(self, depth: int) -> Round:
+        self.target = depth
+        decided = self._round()
+        self.sizes.append(float(decided.total))
+        return decided
+
+    def _round(self) -> Round:
+        """All that is missing up to the target, and of that, what the next look needs."""
+        depth = self.evidence.depth
+        times = np.where(self.alive == self.leader, self.leader_pulls, 1)
+        look = min(self.evidence.next_look(), self.target)
+        return Round(
+            self.alive,
+            times * (self.target - depth),
+            due=times * (look - depth),
+            each=self.task.paired,
+        )
+
+
+def _nearness(task: Task) -> Nearness:
+    """The question whether a leader is near enough, for what is assumed about the noise."""
+    delta, noise = task.delta / 2, task.noise
+    if noise.limits is not None:
+        gains = gains_of_bets(Betting(task.arms, delta, noise.limits, paired=task.paired))
+    else:
+        rng = np.random.default_rng((task.seed, 2))
+        gains = gains_of_scores(group_sequential(task.arms, delta, noise, rng, paired=task.paired))
+    return Nearness(task.arms, delta, task.tolerance, task.top, gains)

@@ -1,0 +1,186 @@
+"""How long the next round should be: tried out in made-up worlds that fit what was seen.
+
+In each world the arms have means, and it is worked out at which look each arm would fall. The next
+round may end at any look: its cost, and that of going on from there in rounds that get longer as
+the race does, is divided by the least cost of that world for a planner who knows it. The look with
+the least mean ratio is taken. Nothing here touches a guarantee.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from paceline.core.arrays import MOST_PULLS_PER_ARM, Floats, Ints
+from paceline.core.evidence.boundary import DEPTHS, PILOT
+from paceline.core.scaling import Scaling
+
+WORLDS = 48
+_MOST_ARMS = 64  # in a world; of more, some stand for their neighbours
+_FRONT = 16  # that stand for nobody else
+HORIZON = 22  # looks ahead: 7,500 times the pulls
+FIRST_HORIZON = 32  # two million pulls of an arm
+_LUCK = 0.5  # of the noise in scores: less than all of it, since arms that fell stay out
+_EDGE = 1.25  # opponents are groups: they vary less than one arm
+_LONGER = 2.0  # how much longer each round may be than all before, going on
+_SHORTEST, _LONGEST = 0.1, 4.0  # a round's time, by the time that has passed
+# Before anything is seen: the smallest gap, in standard deviations, and how far the others reach.
+_GAPS = (0.015, 1.6)
+_REACH = 1.6
+
+_GRID: Floats = DEPTHS[DEPTHS <= MOST_PULLS_PER_ARM].astype(np.float64)
+
+
+@lru_cache(maxsize=256)  # it depends on nothing that was drawn: replications share it
+def first_look(arms: int, top: int, scaling: Scaling, bars: tuple[float, ...], slack: float) -> int:
+    """The look at which the first round should end, from 0, before anything is seen.
+
+    `bars` are those of the evidence on the grid, `slack` the tolerance in standard deviations.
+    """
+    low, high = np.log(_GAPS)
+    smallest = np.exp(low + (high - low) * (np.arange(WORLDS) + 0.5) / WORLDS)
+    weights = _weights(arms - top, _MOST_ARMS - 1)
+    further = _uniforms(weights.size)
+    gaps = smallest[:, None] + _REACH * np.where(np.arange(weights.size) == 0, 0.0, further)
+    depths = np.r_[0.0, _GRID[: len(bars)]]
+    luck = _LUCK * _normals(1)[:, : weights.size]
+    falls = _falls(
+        np.zeros(1), _EDGE * (gaps + slack) / np.sqrt(2.0), luck, depths, np.array(bars), PILOT
+    )
+    return _choose(falls, weights, top, depths, scaling, top=top, elapsed=0.0, extra=0.0)
+
+
+def next_look(
+    means: Floats,
+    variances: Floats,
+    pulls: Ints,
+    scores: Floats,
+    bars: Floats,
+    depth: int,
+    *,
+    top: int,
+    scaling: Scaling,
+    elapsed: float,
+    slack: float,
+    leader_pulls: float,
+) -> int:
+    """The look at which the next round should end, counted from the next one as 0.
+
+    The arms alive have had `pulls` pulls, with these `means` and `variances`; `scores` speak
+    against them, and `bars` are those of the looks to come, after `depth` pulls. The leader is
+    pulled `leader_pulls` times as often as others; `slack` is the tolerance.
+    """
+    order = np.argsort(-means, kind="stable")
+    weights = _weights(order.size, _MOST_ARMS)
+    some = order[(np.cumsum(weights) - weights).astype(np.int64)]
+    worlds = means[some] + np.sqrt(variances[some] / pulls[some]) * _normals(0)[:, : some.size]
+    gaps = -np.partition(-worlds, top - 1, axis=1)[:, top - 1 : top] - worlds
+    noise = variances[some] + variances[order[0]] / leader_pulls
+    drifts = _EDGE * (gaps + slack) / np.sqrt(np.maximum(noise, 1e-300))
+    first = int(np.searchsorted(_GRID, depth, side="right"))
+    depths = np.r_[float(depth), _GRID[first : first + bars.size]]
+    start = scores[some] * np.sqrt(max(depth - PILOT, 1))
+    luck = _LUCK * _normals(1)[:, : some.size]
+    falls = _falls(start, drifts, luck, depths, bars, depth)
+    falls[gaps <= 0] = depths.size  # the best of each world stay
+    extra = leader_pulls - 1
+    return _choose(falls, weights, 0, depths, scaling, top=top, elapsed=elapsed, extra=extra)
+
+
+def _weights(arms: int, most: int) -> Floats:
+    """For how many arms each of those stands that are in a world: the best for themselves."""
+    if arms <= most:
+        return np.ones(arms)
+    weights = np.ones(most)
+    edges = np.round(np.linspace(_FRONT, arms, most - _FRONT + 1))
+    weights[_FRONT:] = np.diff(edges)
+    return weights
+
+
+@lru_cache(maxsize=4)
+def _normals(number: int) -> Floats:
+    """The same worlds each time: then looks are compared in the same luck."""
+    return np.random.default_rng((7, number)).standard_normal((WORLDS, _MOST_ARMS))
+
+
+@lru_cache(maxsize=64)
+def _uniforms(arms: int) -> Floats:
+    return np.sort(np.random.default_rng(11).random((WORLDS, arms)), axis=1)
+
+
+def _falls(
+    start: Floats, drifts: Floats, luck: Floats, depths: Floats, bars: Floats, shift: float
+) -> Ints:
+    """At which of `depths` each arm falls in each world; their number if at none of them."""
+    more = (depths[1:] - shift)[:, None, None]
+    height = (bars * np.sqrt(depths[1:] - PILOT))[:, None, None]
+    over = start + drifts * more + luck * np.sqrt(more) >= height
+    return np.where(over.any(axis=0), over.argmax(axis=0) + 1, depths.size)
+
+
+def _choose(
+    falls: Ints,
+    weights: Floats,
+    always: int,
+    depths: Floats,
+    scaling: Scaling,
+    *,
+    top: int,
+    elapsed: float,
+    extra: float,
+) -> int:
+    """The look to go to next, from 0, for arms that fall so; `always` more are in all worlds."""
+    alive = (falls > np.arange(depths.size)[:, None, None]) @ weights + always
+    # How many pulls a round has for each pull of an arm: none where a world is over.
+    size = np.where(alive > top, alive + np.minimum(extra, alive - 2), 0.0)
+    last = int(np.argmax(np.append((size == 0).all(axis=1), True)))
+    last = max(min(last, depths.size - 1), 1)
+    depths, size = depths[: last + 1], size[: last + 1]
+    costs = scaling.seconds(float(size[0].max()) * (depths[1:] - depths[0]))
+    able = _within_reach(costs, elapsed)
+    on = _going_on(depths, size, scaling)
+    least = _least(depths, size, scaling)
+    ratios = ((costs[:, None] + on[1:]) / least).mean(axis=1)
+    return int(able[np.argmin(ratios[able])])
+
+
+def _within_reach(costs: Floats, elapsed: float) -> Ints:
+    """The looks that are neither too near nor too far, by the time that has passed."""
+    if elapsed <= 0:
+        return np.arange(costs.size)
+    able = np.flatnonzero((costs >= _SHORTEST * elapsed) & (costs <= _LONGEST * elapsed))
+    if able.size:
+        return able
+    return np.array([0 if costs[0] > _LONGEST * elapsed else costs.size - 1])
+
+
+def _going_on(depths: Floats, size: Floats, scaling: Scaling) -> Floats:
+    """What it takes to go on from each look (rows) to the end of each world (columns).
+
+    Each round takes at most `_LONGER` times as long as all pulls before would have, at once.
+    """
+    here = depths[:, None]
+    some = size > 0
+    pulls = np.where(some, size, 1.0)
+    before = scaling.seconds((pulls * here).ravel())
+    reach = scaling.pulls(_LONGER * before).reshape(size.shape) / pulls
+    there = np.searchsorted(depths, (here + reach).ravel(), side="right").reshape(size.shape) - 1
+    place = np.arange(depths.size)[:, None]
+    there = np.minimum(np.maximum(there, place + 1), depths.size - 1)
+    spent = scaling.seconds((pulls * (depths[there] - here)).ravel()).reshape(size.shape)
+    spent = np.where(some, spent, 0.0)
+    worlds = np.arange(size.shape[1])
+    for look in range(depths.size - 2, -1, -1):
+        spent[look] += spent[there[look], worlds]
+    return spent
+
+
+def _least(depths: Floats, size: Floats, scaling: Scaling) -> Floats:
+    """What each world takes for one who knows it: a shortest path over every other look."""
+    places = np.unique(np.r_[0 : depths.size : 2, depths.size - 1])
+    path, alive = depths[places], size[places]
+    least = np.zeros(alive.shape)
+    for place in range(places.size - 2, -1, -1):
+        more = alive[place] * (path[place + 1 :] - path[place])[:, None]
+        steps = scaling.seconds(more.ravel()).reshape(more.shape)
+        least[place] = (steps + least[place + 1 :]).min(axis=0)
+    return np.asarray(np.maximum(least[0], 1e-300))
