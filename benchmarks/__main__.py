@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import engine, errors, figure3, figure4, speed
+from benchmarks import engine, errors, figure3, figure4, guarantee, racing, speed
 from paceline.cli.output import print_table
 
 BENCHMARKS = {
@@ -14,6 +14,12 @@ BENCHMARKS = {
     "figure3": figure3.run,
     "figure4": figure4.run,
     "errors": errors.run,
+    "racing": racing.run,
+    "family": racing.run_family,
+    "noise": racing.run_noise,
+    "steps": racing.run_steps,
+    "streaming": racing.run_streaming,
+    "guarantee": guarantee.run,
 }
 
 

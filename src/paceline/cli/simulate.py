@@ -47,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-d", "--deadline", type=float, metavar="SECONDS", help="stop by then")
     parser.add_argument("--rewards", default="bernoulli", help="bernoulli (default) or normal")
     parser.add_argument("--sigma", type=float, default=1.0, help="of normal rewards (default 1)")
+    parser.add_argument(
+        "--noise", help="what the policy assumes: normal, if it has to learn the variances"
+    )
     parser.add_argument("--top", type=int, default=1, help="find the best TOP arms")
     parser.add_argument("--tolerance", type=float, default=0.0, help="so much worse is good enough")
     parser.add_argument("-r", "--replications", type=int, default=1, help="how often (default 1)")
@@ -70,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
         deadline=options.deadline,
         rewards=options.rewards,
         sigma=options.sigma,
+        noise=options.noise,
         top=options.top,
         tolerance=options.tolerance,
         seed=options.seed,

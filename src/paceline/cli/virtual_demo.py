@@ -15,6 +15,7 @@ from paceline.paper.instances import linear_means
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy, Task
 from paceline.policies.batch_racing import BatchRacing
+from paceline.policies.racing import Racing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.simulation import prepare_race, simulate
@@ -56,7 +57,8 @@ def _tell_race(means: np.ndarray, seed: int) -> None:
 
 def _compare(means: np.ndarray, seed: int) -> None:
     policies: list[tuple[str, Policy]] = [
-        ("APR, adaptive", APR()),
+        ("APR, the paper's", APR()),
+        ("racing, our own", Racing()),
         ("batches of 16", BatchRacing(batch=16)),
         ("batches of 1024", BatchRacing(batch=1024)),
         ("batches of 65536", BatchRacing(batch=65536)),
@@ -70,7 +72,7 @@ def _compare(means: np.ndarray, seed: int) -> None:
         rows.append((label, result.mean_seconds, float(result.pulls.mean()), correct))
     print("The same with the pulls at once fixed beforehand (means of 20 races):\n")
     print_table(Table(("strategy", "seconds", "pulls", "correct"), rows))
-    print("\nAPR finds the right parallelism as it goes; a batch has to be guessed.\n")
+    print("\nAPR and racing find the right parallelism as they go; a batch has to be guessed.\n")
 
 
 def _deadline(seed: int) -> None:

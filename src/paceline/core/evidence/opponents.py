@@ -75,19 +75,28 @@ def leading_group(means: Floats, variances: Floats, pulls: Ints) -> Group | Riva
         return Rival(np.array([1, 0]))
     order, place = _ranking(means)
     sizes = _SIZES[order.size > _SIZES]
-    within = place[:, None] < sizes
-    reach = sizes - 1 + within  # the last place of the group
     weight = pulls.astype(np.float64)
+    columns = np.array([weight, weight * means, weight * variances])
+    sums = np.cumsum(columns[:, order[: sizes[-1] + 1]], axis=1)
+    # Most arms are behind all groups and meet the same ones; those in front meet one arm further.
+    together, high, noise = sums[:, None, sizes - 1]
+    loudness = _loudness(together, high, noise, means, variances / weight)
+    front = order[: sizes[-1]]
+    within = place[front, None] < sizes
+    totals = sums[:, sizes - 1 + within] - np.where(within, columns[:, front, None], 0.0)
+    together, high, noise = totals
+    loudness[front] = _loudness(together, high, noise, means[front], (variances / weight)[front])
+    best = np.argmax(loudness, axis=1)
+    return Group(order, sizes[best], place < sizes[best])
 
-    def total(values: Floats) -> Floats:
-        sums: Floats = np.cumsum(values[order])[reach]
-        return sums - np.where(within, values[:, None], 0.0)
 
-    together = total(weight)
-    apart = total(weight * means) / together - means[:, None]
-    noise = (variances / weight)[:, None] + total(weight * variances) / together**2
-    best = np.argmax(apart / np.sqrt(np.maximum(noise, _TINY)), axis=1)
-    return Group(order, sizes[best], within[np.arange(order.size), best])
+def _loudness(
+    together: Floats, high: Floats, noise: Floats, means: Floats, own_noise: Floats
+) -> Floats:
+    """By how many standard deviations groups (columns) are expected to be above arms (rows)."""
+    apart = high / together - means[:, None]
+    loudness: Floats = apart / np.sqrt(np.maximum(own_noise[:, None] + noise / together**2, _TINY))
+    return loudness
 
 
 def leaders(means: Floats, count: int) -> list[Rival]:
