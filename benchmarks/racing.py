@@ -1,7 +1,6 @@
 """What `racing` takes: time against APR with the paper's 0.2, by noise, by the number of arms."""
 
 import math
-import random
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -10,6 +9,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from benchmarks.cells import FAMILY, PAPER, Cell
+from benchmarks.pulls import noisy
 from paceline import APR, Bernoulli, Normal, Policy, PowerLaw, Racing, race, simulate
 from paceline.core.noise import Noise
 from paceline.core.problem import Problem
@@ -155,10 +155,6 @@ def run_steps() -> Table:
 
 
 # On this machine.
-
-
-def noisy(arm: float, *, seed: int) -> float:
-    return arm + random.Random(seed).gauss(0.0, 0.5)
 
 
 def run_streaming(races: int = 200) -> Table:

@@ -19,7 +19,7 @@ class Told:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.time = 0.0
-        self.pulls = 0
+        self.pulls = self.wasted = 0
         self.wanted: list[Round] = []
 
     def now(self) -> float:

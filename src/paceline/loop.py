@@ -39,7 +39,7 @@ def run(
     told = int(pacer.tally.pulls.sum())  # a race may have been stopped before, and go on
     while (verdict := pacer.verdict) is None:
         asked = pacer.ask()
-        wanted = asked.within(max_pulls - told)
+        wanted = asked.within(max_pulls - told - engine.wasted)
         if wanted.total == 0:
             verdict = pacer.stop(f"no more than {max_pulls:g} pulls in all were allowed")
             break

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from paceline import Bernoulli, InvalidInput, Policy, PowerLaw
+from paceline.core.arrays import Ints
 from paceline.core.rounds import Results, Round
 from paceline.policies.base import Pacer, Task
 from paceline.policies.catalog import POLICIES
@@ -27,15 +28,19 @@ class PolicyContract:
         return Task(**(given | changes))
 
     def rounds(self, pacer: Pacer, seed: int, *, pieces: bool) -> Iterator[tuple[Round, Results]]:
-        """Play a race; with `pieces`, tell every round in parts and in another order."""
+        """Play a race; with `pieces`, tell every round in parts and in another order.
+
+        Where only a part of a round is due, that part is told and stands for the round.
+        """
         problem = Bernoulli(MEANS)
         rng, cut = np.random.default_rng(seed), np.random.default_rng(seed + 1)
         for _ in range(MOST_ROUNDS):
             if pacer.verdict is not None:
                 return
             wanted = pacer.ask()
-            sums, squares = problem.draw(wanted.arms, wanted.pulls, wanted.pulls, rng)
-            results = Results(wanted.arms, wanted.pulls, sums, squares)
+            due = _due(wanted)
+            sums, squares = problem.draw(wanted.arms, due, due, rng)
+            results = Results(wanted.arms, due, sums, squares)
             for part in _pieces(results, cut) if pieces else [results]:
                 pacer.tell(part)
             yield wanted, results
@@ -48,6 +53,7 @@ class PolicyContract:
             assert np.unique(wanted.arms).size == wanted.arms.size > 0
             assert (wanted.pulls >= 1).all()
             assert ((wanted.arms >= 0) & (wanted.arms < ARMS)).all()
+            assert ((_due(wanted) >= 1) & (_due(wanted) <= wanted.pulls)).all()
 
     def assert_undisturbed(self, disturb: Callable[[Pacer], None], seed: int) -> None:
         """Two races with the same rewards ask for the same, though one is disturbed."""
@@ -60,6 +66,7 @@ class PolicyContract:
         for (a, _), (b, _) in pairs:
             assert a.arms.tolist() == b.arms.tolist()
             assert a.pulls.tolist() == b.pulls.tolist()
+            assert _due(a).tolist() == _due(b).tolist()
             disturb(disturbed)
 
     def test_asking_changes_nothing(self) -> None:
@@ -78,6 +85,8 @@ class PolicyContract:
         pacer.tell(first)
         left = pacer.ask()
         assert left.total == wanted.total - int(first.pulls.sum())
+        if left.due is not None:
+            assert left.due.sum() == _due(wanted).sum() - int(first.pulls.sum())
 
     def test_results_in_pieces_and_any_order_lead_to_the_same_race(self) -> None:
         whole, parts = self.policy.start(self.task()), self.policy.start(self.task())
@@ -85,6 +94,7 @@ class PolicyContract:
         again = list(self.rounds(parts, 2, pieces=True))
         assert [r.arms.tolist() for r, _ in played] == [r.arms.tolist() for r, _ in again]
         assert [r.pulls.tolist() for r, _ in played] == [r.pulls.tolist() for r, _ in again]
+        assert [_due(r).tolist() for r, _ in played] == [_due(r).tolist() for r, _ in again]
 
     def test_a_replay_repeats_the_race(self) -> None:
         first = self.policy.start(self.task())
@@ -133,7 +143,7 @@ class PolicyContract:
                 assert pacer.verdict is not None
                 assert pacer.verdict.arms.size == pacer.task.top
             else:
-                with pytest.raises(InvalidInput, match="try apr"):
+                with pytest.raises(InvalidInput, match="try racing"):
                     self.policy.start(self.task(**change))
 
 
@@ -145,9 +155,14 @@ def _stop(pacer: Pacer) -> None:
     assert verdict.decided == (pacer.task.confidence is None)
 
 
+def _due(wanted: Round) -> Ints:
+    """What an engine tells at once: all that is asked, or so much of it as is due."""
+    return wanted.pulls if wanted.due is None else wanted.due
+
+
 def _zeros(wanted: Round) -> Results:
     nothing = np.zeros(wanted.arms.size)
-    return Results(wanted.arms, wanted.pulls, nothing, nothing)
+    return Results(wanted.arms, _due(wanted), nothing, nothing)
 
 
 def _pieces(results: Results, rng: np.random.Generator) -> list[Results]:

@@ -8,10 +8,12 @@ from paceline.core.rounds import Conditions, Results, Round
 class Engine(Protocol):
     """Runs pulls on a pool. Times are seconds since the race began.
 
-    `pulls` is how many have given a value, also those that nobody was told of any more.
+    `pulls` is how many have given a value, and `wasted` how many of these nobody was told of, since
+    they were no longer wanted.
     """
 
     pulls: int
+    wasted: int
 
     def now(self) -> float:
         """The seconds since the race began."""

@@ -109,6 +109,7 @@ class Dispatcher:
         self.binary = False  # whether a value other than 0 and 1 is an error
         self.in_order = True  # whether a deadline leaves out values that came before their turn
         self.pulls = 0  # that have given a value, in this session or before
+        self.wasted = 0
         self.core_seconds = 0.0
         self.arm_seconds = np.zeros(arms)
         self.failures: list[tuple[int, int, Failure]] = []
@@ -143,6 +144,7 @@ class Dispatcher:
         told before, if the race was interrupted; `shift` is what its clock is behind ours.
         """
         self.ledger.begin(racing)
+        self.wasted = 0
         self._round: Round | None = None
         self._recorded = list(rounds)
         self._told_pool = rounds[-1].scaling if rounds else None
@@ -165,7 +167,7 @@ class Dispatcher:
         if wanted is self._round:
             return
         self._round = wanted
-        self.ledger.expect(wanted)
+        self.wasted += self.ledger.expect(wanted)
         self._backlog.want(self.ledger.wanted_until(wanted))
         for running in self._running.values():
             if running.left and not any(map(self._backlog.is_wanted, running.left)):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
-from paceline.core.rounds import NO_RESULTS, Results, Round
+from paceline.core.rounds import NO_ARMS, NO_RESULTS, Results, Round
 
 _LOOK_SHARE = 0.05  # between two looks in a round the pulls of an arm grow by so much
 
@@ -86,8 +86,13 @@ class Ledger:
         until = self._told[wanted.arms] + wanted.pulls
         return [(self._racing[a], end) for a, end in zip(wanted.arms, until.tolist(), strict=True)]
 
-    def expect(self, wanted: Round) -> None:
-        """The pulls that the policy still waits for."""
+    def expect(self, wanted: Round) -> int:
+        """The pulls that the policy still waits for; return how many it no longer wants to hear of.
+
+        Those are values of arms that have fallen since, which came before their turn.
+        """
+        gone = np.setdiff1d(self._round.arms, wanted.arms) if wanted.arms.size else NO_ARMS
+        unheard = sum(len(self._values[self._racing[arm]]) - int(self._told[arm]) for arm in gone)
         self._round = wanted
         if wanted.due is None:
             told = self._told[wanted.arms]
@@ -96,6 +101,7 @@ class Ledger:
         else:
             self._due = wanted.due
         self._lacking = 0
+        return unheard
 
     def next_level(self) -> Results | None:
         """The results up to the next look, if all arms of the round have them."""

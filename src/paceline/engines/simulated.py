@@ -65,6 +65,7 @@ class SimulatedEngine:
         spans: list[Span] | None = None,
     ) -> None:
         self.pulls = 0
+        self.wasted = 0
         self._problem = problem
         self._scaling = scaling
         self._rng = rng
@@ -88,6 +89,7 @@ class SimulatedEngine:
         self._wanted = wanted
         if self._ready is not None:
             kept = np.minimum(self._ready[wanted.arms], wanted.pulls)
+            self.wasted += int(self._ready.sum() - kept.sum())
             self._ready[:] = 0
             self._ready[wanted.arms] = kept
             wanted = wanted.keeping(wanted.pulls - kept)

@@ -95,16 +95,16 @@ class Policy(ABC):
         if self.goal == "deadline" and task.confidence is not None:
             raise InvalidInput(
                 f"{self.name} plans for a deadline and guarantees no confidence: "
-                "leave out the confidence, or try apr"
+                "leave out the confidence, or try racing"
             )
         if task.top > 1 and not self.finds_top:
-            raise InvalidInput(f"{self.name} finds one arm, not the top {task.top}: try apr")
+            raise InvalidInput(f"{self.name} finds one arm, not the top {task.top}: try racing")
         if task.tolerance > 0 and not self.takes_tolerance:
-            raise InvalidInput(f"{self.name} takes no tolerance: try apr")
+            raise InvalidInput(f"{self.name} takes no tolerance: try racing")
         if task.confidence is not None and task.sigma is None and not self.learns_sigma:
             raise InvalidInput(
                 f"{self.name} must know how noisy the values are: declare the noise (0/1 values, "
-                "bounds, or sigma), or try apr"
+                "bounds, or sigma), or try racing"
             )
         return self._pacer(task)
 

@@ -89,7 +89,10 @@ class RacingPacer(Pacer):
         grid = DEPTHS[: rollout.FIRST_HORIZON]
         bars = tuple(self.evidence.bars(grid).tolist())
         slack = task.tolerance / task.sigma if task.sigma else 0.0
-        look = rollout.first_look(task.arms, task.top, self.scaling, bars, slack)
+        try:
+            look = rollout.first_look(task.arms, task.top, self.scaling, bars, slack)
+        except TypeError:  # a scaling that cannot be told from others cannot be remembered
+            look = rollout.first_look.__wrapped__(task.arms, task.top, self.scaling, bars, slack)
         return self._round_to(int(grid[look]))
 
     def decide(self) -> Round | Verdict:
@@ -100,7 +103,8 @@ class RacingPacer(Pacer):
         self.leader_pulls = round((alive.size - 1) ** 0.5) if many else 1
         means = evidence.tally.means(alive)
         self.leader = int(alive[np.argmax(means)])
-        grid = DEPTHS[(evidence.depth < DEPTHS) & (DEPTHS <= MOST_PULLS_PER_ARM)]
+        most = MOST_PULLS_PER_ARM // (alive.size + self.leader_pulls)  # in all, so many
+        grid = DEPTHS[(evidence.depth < DEPTHS) & (most >= DEPTHS)]
         if not grid.size:
             return self.stop("no arm may be pulled more often than can be counted")
         ahead = grid[: rollout.HORIZON]

@@ -73,7 +73,7 @@ def next_look(
     weights = _weights(order.size, _MOST_ARMS)
     some = order[(np.cumsum(weights) - weights).astype(np.int64)]
     worlds = means[some] + np.sqrt(variances[some] / pulls[some]) * _normals(0)[:, : some.size]
-    gaps = -np.partition(-worlds, top - 1, axis=1)[:, top - 1 : top] - worlds
+    gaps = _last_of_the_best(worlds, weights, top) - worlds
     noise = variances[some] + variances[order[0]] / leader_pulls
     drifts = _EDGE * (gaps + slack) / np.sqrt(np.maximum(noise, 1e-300))
     first = int(np.searchsorted(_GRID, depth, side="right"))
@@ -81,9 +81,20 @@ def next_look(
     start = scores[some] * np.sqrt(max(depth - PILOT, 1))
     luck = _LUCK * _normals(1)[:, : some.size]
     falls = _falls(start, drifts, luck, depths, bars, depth)
-    falls[gaps <= 0] = depths.size  # the best of each world stay
-    extra = leader_pulls - 1
-    return _choose(falls, weights, 0, depths, scaling, top=top, elapsed=elapsed, extra=extra)
+    best = gaps <= 0
+    falls[best] = depths.size  # they stay, and a world is over when none but they are in
+    stay, extra = best @ weights, leader_pulls - 1
+    return _choose(falls, weights, 0, depths, scaling, top=stay, elapsed=elapsed, extra=extra)
+
+
+def _last_of_the_best(worlds: Floats, weights: Floats, top: int) -> Floats:
+    """The mean that makes an arm one of the best `top`, in each world."""
+    if top == 1:
+        return np.asarray(worlds.max(axis=1, keepdims=True))
+    order = np.argsort(-worlds, axis=1)
+    last = np.argmax(np.cumsum(weights[order], axis=1) >= top, axis=1)[:, None]
+    place = np.take_along_axis(order, last, axis=1)
+    return np.asarray(np.take_along_axis(worlds, place, axis=1))
 
 
 def _weights(arms: int, most: int) -> Floats:
@@ -124,7 +135,7 @@ def _choose(
     depths: Floats,
     scaling: Scaling,
     *,
-    top: int,
+    top: int | Floats,
     elapsed: float,
     extra: float,
 ) -> int:

@@ -58,7 +58,7 @@ class Betting(Evidence):
         self.log_stakes = np.zeros((arms, BETS.size))
 
     def next_look(self) -> int:
-        """A tenth more pulls; the first only chooses opponents."""
+        """A few more pulls; the first only chooses opponents."""
         return self.depth + max(1, int(_SLICE * self.depth))
 
     def weigh(self, fresh: Results) -> Floats:

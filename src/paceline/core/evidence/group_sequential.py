@@ -163,6 +163,10 @@ class KnownSigma(GroupSequential):
         self.tails = tails
         self.paired = paired
 
+    def opponents(self, fresh: Results, means: Floats, variances: Floats) -> Opponents:
+        """With shared seeds a group may vary as much as one arm: then the leader alone."""
+        return leaders(means, 1)[0] if self.paired else super().opponents(fresh, means, variances)
+
     def variances(self) -> Floats:
         """σ²."""
         return np.full(self.alive.size, self.sigma**2)
@@ -192,12 +196,13 @@ class Student(GroupSequential):
     def compare(self, fresh: Results, opponents: Opponents) -> Floats:
         """By the difference of the means, over its own standard error."""
         pulls = fresh.pulls.astype(np.float64)
+        if pulls.min() < 2:
+            return np.zeros(pulls.size)
         theirs = opponents.total(pulls)
-        spread = spreads(fresh)
-        variance = spread / np.maximum(pulls - 1, 1)
+        variance = spreads(fresh) / (pulls - 1)
         # Σ (m_j/M)² s_j²/m_j over the opponents
         noise = variance / pulls + np.maximum(opponents.total(variance * pulls), 0) / theirs**2
-        apart = opponents.total(fresh.sums) / theirs - fresh.sums / pulls
+        apart = _difference(opponents.total(fresh.sums) / theirs, fresh.sums / pulls)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             scores = exact.student_scores(
                 apart / np.sqrt(noise),
@@ -222,8 +227,10 @@ class PairedStudent(GroupSequential):
         """By the mean difference, over its own standard error."""
         assert fresh.values is not None
         pulls = fresh.values.shape[1]
+        if pulls < 2:
+            return np.zeros(fresh.arms.size)
         rivals = opponents.total(fresh.values) / opponents.size[:, None]
-        apart = rivals - fresh.values
+        apart = _difference(rivals, fresh.values)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             noise = apart.var(axis=1, ddof=1)
             free = np.full(noise.size, pulls - 1)
@@ -244,10 +251,17 @@ def spreads(fresh: Results) -> Floats:
     if fresh.spreads is not None:
         return fresh.spreads
     found = fresh.squares - fresh.sums**2 / fresh.pulls
-    return np.where(found > _ROUNDING * fresh.squares, found, 0.0)
+    return np.maximum(found, _ROUNDING_OF_SQUARES * fresh.squares)  # what may have been lost
 
 
-_ROUNDING = 1e-12
+_ROUNDING_OF_SQUARES = 1e-12
+_ROUNDING = 1e-13
+
+
+def _difference(theirs: Floats, own: Floats) -> Floats:
+    """How far two means are apart; not at all if only by rounding, which always errs one way."""
+    apart = theirs - own
+    return np.where(np.abs(apart) > _ROUNDING * (np.abs(theirs) + np.abs(own)), apart, 0.0)
 
 
 def _log_orders(pulls: Floats, theirs: Floats) -> Floats:

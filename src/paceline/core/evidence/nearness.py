@@ -19,7 +19,7 @@ import numpy as np
 
 from paceline.core.arrays import Floats, Ints
 from paceline.core.evidence.betting import BETS, Betting, mixed
-from paceline.core.evidence.group_sequential import GroupSequential
+from paceline.core.evidence.group_sequential import GroupSequential, spreads
 from paceline.core.evidence.opponents import Rival
 from paceline.core.rounds import Results
 
@@ -66,7 +66,10 @@ class Nearness:
             stakes = self.log_stakes.setdefault(
                 int(alive[leader]), np.zeros((self.arms, BETS.size))
             )
-            stakes[alive] += self.gains(_shifted(fresh, lift), means, rival)
+            with np.errstate(all="ignore"):  # of the leader against itself, which means nothing
+                won = self.gains(_shifted(fresh, lift), means, rival)
+            won[leader] = 0.0
+            stakes[alive] += won
 
     def answer(self, alive: Ints, means: Floats) -> Ints | None:
         """The arms in front, if they are near enough to all others; `means` are those by now."""
@@ -78,7 +81,7 @@ class Nearness:
                 return None
             share = np.log(places[leader] * (places[leader] + 1.0))
             won = mixed(self.log_stakes[leader][others])
-            if (won < self.log_bar + share).any():
+            if not (won >= self.log_bar + share).all():  # nor if one is unknown
                 return None
         return front
 
@@ -86,7 +89,4 @@ class Nearness:
 def _shifted(fresh: Results, lift: Floats) -> Results:
     sums = fresh.sums + lift * fresh.pulls
     values = None if fresh.values is None else fresh.values + lift[:, None]
-    spreads = fresh.spreads
-    if spreads is None:
-        spreads = np.maximum(fresh.squares - fresh.sums**2 / fresh.pulls, 0.0)
-    return Results(fresh.arms, fresh.pulls, sums, fresh.squares, spreads, values)
+    return Results(fresh.arms, fresh.pulls, sums, fresh.squares, spreads(fresh), values)

@@ -1,0 +1,109 @@
+import math
+from typing import Any
+
+import pytest
+
+from paceline import InvalidInput
+from paceline.core.noise import NOISES, Noise
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"kind": "gaussian"}, "unknown noise 'gaussian'"),
+        ({"kind": "bernouli"}, "did you mean 'bernoulli'"),
+        ({"kind": "bounded"}, "go together"),
+        ({"kind": "normal", "bounds": (0, 1)}, "go together"),
+        ({"kind": "bernoulli", "bounds": (0, 1)}, "go together"),
+        ({"kind": "subgaussian", "sigma": 1.0, "bounds": (0, 1)}, "go together"),
+        ({"kind": "subgaussian"}, "needs sigma"),
+        ({"kind": "bernoulli", "sigma": 1.0}, "needs no sigma"),
+        ({"kind": "bounded", "bounds": (0, 1), "sigma": 1.0}, "needs no sigma"),
+        ({"kind": "auto", "bounds": (0, 1), "sigma": 1.0}, "not both"),
+        ({"kind": "bounded", "bounds": (1, 1)}, r"\(lowest, highest\), got \(1, 1\)"),
+        ({"kind": "bounded", "bounds": (2, 1)}, "lowest, highest"),
+        ({"kind": "bounded", "bounds": (0, 1, 2)}, "lowest, highest"),
+        ({"kind": "bounded", "bounds": ()}, "lowest, highest"),
+        ({"kind": "bounded", "bounds": (0, math.inf)}, "bounds must be finite"),
+        ({"kind": "bounded", "bounds": ("low", "high")}, "bounds must be numbers"),
+        ({"kind": "bounded", "bounds": 3.0}, "bounds must be a flat list"),
+        ({"kind": "normal", "sigma": 0.0}, "sigma must be a finite number above 0"),
+        ({"kind": "subgaussian", "sigma": -1.0}, "sigma"),
+        ({"kind": "auto", "sigma": math.nan}, "sigma"),
+        ({"kind": "auto", "sigma": "1"}, "sigma must be a number"),
+    ],
+)
+def test_contradictions_are_refused(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        Noise.checked(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ({}, "auto"),
+        ({"bounds": (0, 2)}, "bounded"),
+        ({"sigma": 2.0}, "subgaussian"),
+    ],
+)
+def test_auto_becomes_what_the_parameters_say(given: dict[str, Any], kind: str) -> None:
+    assert Noise.checked("auto", **given).kind == kind
+
+
+def test_bounds_become_a_pair_of_floats() -> None:
+    for bounds in ([0, 10], (0.0, 10.0), range(0, 20, 10)):
+        assert Noise.checked("bounded", bounds).bounds == (0.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("noise", "scale", "limits"),
+    [
+        (Noise("bernoulli"), 0.5, (0.0, 1.0)),
+        (Noise("bounded", (-2.0, 4.0)), 3.0, (-2.0, 4.0)),
+        (Noise("normal"), None, None),
+        (Noise("normal", sigma=2.0), 2.0, None),
+        (Noise("subgaussian", sigma=3.0), 3.0, None),
+        (Noise("auto"), None, None),
+    ],
+)
+def test_scale_and_limits(
+    noise: Noise, scale: float | None, limits: tuple[float, float] | None
+) -> None:
+    """By Hoeffding's lemma values between bounds are sub-Gaussian with half the width."""
+    assert noise.scale == scale
+    assert noise.limits == limits
+    # With the sign changed, the limits change places and the scale stays.
+    negated = noise.negated()
+    assert negated.kind == noise.kind
+    assert negated.scale == scale
+    assert negated.limits == (None if limits is None else (-limits[1], -limits[0]))
+    assert negated.negated().limits == limits
+
+
+def test_only_possible_values_are_allowed() -> None:
+    coin = Noise("bernoulli").allowed
+    assert coin is not None
+    assert [coin(value) for value in (0.0, 1.0, 0.5, -1.0, math.nan)] == [True, True] + 3 * [False]
+    negated = Noise("bernoulli").negated().allowed
+    assert negated is not None
+    assert [negated(value) for value in (0.0, -1.0, 1.0, -0.5)] == [True, True, False, False]
+    bounded = Noise("bounded", (1.0, 2.0)).allowed
+    assert bounded is not None
+    values = (1.0, 1.5, 2.0, 0.999, 2.001, math.nan)
+    assert [bounded(value) for value in values] == [True] * 3 + [False] * 3
+    for noise in (Noise("normal"), Noise("normal", sigma=1.0), Noise("subgaussian", sigma=1.0)):
+        assert noise.allowed is None
+
+
+def test_every_assumption_is_described_in_its_own_words() -> None:
+    said = {
+        Noise("auto").describe(): "first values",
+        Noise("bernoulli").describe(): "0 and 1",
+        Noise("bounded", (0.5, 20.0)).describe(): "between 0.5 and 20",
+        Noise("normal").describe(): "unknown variances",
+        Noise("normal", sigma=0.25).describe(): "normal values with scale 0.25",
+        Noise("subgaussian", sigma=4.0).describe(): "sub-Gaussian values with scale 4",
+    }
+    assert len(said) > len(NOISES)  # all different, and normal has two
+    for description, words in said.items():
+        assert words in description
