@@ -410,3 +410,45 @@ def test_the_same_value_again_and_again_has_no_spread(value: float, pulls: int) 
 def test_the_same_value_very_often_has_no_spread_either() -> None:
     values = [np.full(300, -0.00037220278556357363)]
     assert told_all(values).variances(np.arange(1)).tolist() == [0.0]
+
+
+class TestWhatIsDue:
+    """A policy may say of how many pulls of each arm it is to hear next."""
+
+    def ledger(self) -> Ledger:
+        ledger = Ledger(arms=2)
+        ledger.put(0, 0, [1.0, 2.0, 3.0, 4.0])
+        ledger.put(1, 0, [5.0, 6.0])
+        return ledger
+
+    def wanted(self, pulls: list[int], due: list[int], *, each: bool = False) -> Round:
+        return Round(np.arange(2), np.array(pulls), due=np.array(due), each=each)
+
+    def test_it_is_told_at_once_and_nothing_with_it(self) -> None:
+        ledger = self.ledger()
+        ledger.expect(self.wanted([4, 4], due=[4, 2]))
+        results = ledger.next_level()
+        assert results is not None
+        assert (results.pulls.tolist(), results.sums.tolist()) == ([4, 2], [10.0, 11.0])
+
+    def test_it_waits_for_the_slowest_arm(self) -> None:
+        ledger = self.ledger()
+        ledger.expect(self.wanted([4, 4], due=[1, 3]))
+        assert ledger.next_level() is None
+        ledger.put(1, 2, [7.0])
+        assert ledger.next_level() is not None
+
+    def test_each_value_is_given_if_asked_for_pull_by_pull(self) -> None:
+        ledger = self.ledger()
+        ledger.expect(self.wanted([4, 4], due=[2, 2], each=True))
+        results = ledger.next_level()
+        assert results is not None
+        assert results.values is not None
+        assert results.values.tolist() == [[1.0, 2.0], [5.0, 6.0]]
+
+    def test_values_of_an_arm_that_fell_are_counted_as_wasted(self) -> None:
+        ledger = self.ledger()
+        assert ledger.expect(self.wanted([4, 4], due=[2, 2])) == 0
+        ledger.next_level()
+        alone = Round(np.array([1]), np.array([2]), due=np.array([2]))
+        assert ledger.expect(alone) == 2  # arm 0 had two more

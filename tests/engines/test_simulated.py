@@ -213,3 +213,56 @@ def test_an_impossible_share_is_refused(share: float) -> None:
     simulated, _ = engine()
     with pytest.raises(InvalidInput, match="share of the pool"):
         simulated.pursue(a_round({0: 1}, share=share))
+
+
+def due_round(pulls: dict[int, int], due: list[int], *, each: bool = False) -> Round:
+    return Round(
+        np.array(list(pulls)), np.array(list(pulls.values())), due=np.array(due), each=each
+    )
+
+
+class TestWhatIsDue:
+    """A round is run at once, and told in the slices that the policy wants to hear of."""
+
+    def test_a_round_takes_its_time_once(self) -> None:
+        simulated, _ = engine()
+        simulated.pursue(due_round({0: 4, 3: 12}, due=[1, 3]))
+        first = simulated.wait(math.inf)
+        assert (first.pulls.tolist(), simulated.now()) == ([1, 3], 4.0)
+        simulated.pursue(due_round({0: 3, 3: 9}, due=[3, 9]))
+        second = simulated.wait(math.inf)
+        assert (second.sums.tolist(), simulated.now()) == ([0.0, 9.0], 4.0)
+        assert simulated.wait(math.inf).arms.size == 0
+        assert (simulated.pulls, simulated.wasted) == (16, 0)
+
+    def test_pulls_of_an_arm_that_fell_meanwhile_are_wasted(self) -> None:
+        simulated, _ = engine()
+        simulated.pursue(due_round({0: 4, 3: 12}, due=[1, 3]))
+        simulated.wait(math.inf)
+        simulated.pursue(due_round({3: 9}, due=[9]))
+        assert simulated.wait(math.inf).arms.tolist() == [3]
+        assert (simulated.pulls, simulated.wasted) == (16, 3)
+
+    def test_more_than_was_run_is_started(self) -> None:
+        simulated, _ = engine()
+        simulated.pursue(due_round({0: 4, 3: 12}, due=[1, 3]))
+        simulated.wait(math.inf)
+        simulated.pursue(due_round({3: 25}, due=[25]))
+        assert simulated.wait(math.inf).pulls.tolist() == [25]
+        assert (simulated.now(), simulated.pulls) == (8.0, 32)  # 9 were there, 16 more took 4 s
+
+    def test_each_value_comes_with_the_seed_that_all_share(self) -> None:
+        def evaluate(arm: float, *, seed: int) -> float:
+            return arm + seed
+
+        problem = Evaluated(evaluate, [0.0, 1.0], sigma=1.0)
+        simulated = SimulatedEngine(problem, PowerLaw(0.5), np.random.default_rng(0))
+        simulated.pursue(due_round({0: 5, 1: 5}, due=[2, 2], each=True))
+        first = simulated.wait(math.inf).values
+        simulated.pursue(due_round({0: 3, 1: 3}, due=[3, 3], each=True))
+        second = simulated.wait(math.inf).values
+        assert first is not None
+        assert second is not None
+        both = np.hstack([first, second])
+        assert (both[1] - both[0]).tolist() == [1.0] * 5
+        assert np.unique(both[0]).size == 5

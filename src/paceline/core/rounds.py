@@ -35,6 +35,11 @@ class Round:
     def keeping(self, pulls: Ints) -> "Round":
         """The same arms and shares with other numbers of pulls, without those left with none."""
         some = pulls > 0
+        if some.all():  # the same arrays: whoever asked sees at once that all of it is answered
+            due = self.due
+            if due is not None and (due > pulls).any():
+                due = np.minimum(due, pulls)
+            return Round(self.arms, pulls, self.share, due, self.each)
         share = self.share[some] if isinstance(self.share, np.ndarray) else self.share
         due = None if self.due is None else np.minimum(self.due[some], pulls[some])
         return Round(self.arms[some], pulls[some], share, due, self.each)

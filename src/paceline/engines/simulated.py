@@ -92,6 +92,8 @@ class SimulatedEngine:
             self.wasted += int(self._ready.sum() - kept.sum())
             self._ready[:] = 0
             self._ready[wanted.arms] = kept
+            if int(kept.sum()) == wanted.total:
+                return
             wanted = wanted.keeping(wanted.pulls - kept)
         if self._running or self._queue:
             wanted = self._reconcile(wanted)

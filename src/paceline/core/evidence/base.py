@@ -80,7 +80,8 @@ def shrunk_variances(tally: Tally, arms: Ints) -> Floats:
     array([1.667, 2.333])
     """
     free = np.maximum(tally.pulls[arms] - 1.0, 0.0)
-    spread = np.where(free > 0, free * np.nan_to_num(tally.variances(arms)), 0.0)
+    variances = tally.variances(arms)
+    spread = np.where((free > 0) & np.isfinite(variances), free * variances, 0.0)
     common = spread.sum() / max(float(free.sum()), 1.0)
     shrunk: Floats = (spread + _WORTH * common) / (free + _WORTH)
     return shrunk

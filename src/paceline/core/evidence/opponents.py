@@ -9,6 +9,7 @@ from paceline.core.arrays import Bools, Floats, Ints
 
 _MOST = 64  # arms in a group
 _SIZES: Ints = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, _MOST])
+_FEW = 200
 _TINY = 1e-300
 
 
@@ -78,10 +79,14 @@ def leading_group(means: Floats, variances: Floats, pulls: Ints) -> Group | Riva
     weight = pulls.astype(np.float64)
     columns = np.array([weight, weight * means, weight * variances])
     sums = np.cumsum(columns[:, order[: sizes[-1] + 1]], axis=1)
-    # Most arms are behind all groups and meet the same ones; those in front meet one arm further.
-    together, high, noise = sums[:, None, sizes - 1]
-    loudness = _loudness(together, high, noise, means, variances / weight)
+    # Arms behind all groups meet the same ones; those in front meet one arm further.
     front = order[: sizes[-1]]
+    loudness = np.empty((order.size, sizes.size))
+    if order.size > _FEW:
+        together, high, noise = sums[:, None, sizes - 1]
+        loudness = _loudness(together, high, noise, means, variances / weight)
+    else:  # two passes cost more than they save
+        front = order
     within = place[front, None] < sizes
     totals = sums[:, sizes - 1 + within] - np.where(within, columns[:, front, None], 0.0)
     together, high, noise = totals
