@@ -93,15 +93,17 @@ def instances() -> list[Instance]:
             kinds: list[tuple[str, Problem, Noise, float]] = [
                 ("Bernoulli, 0.5", Bernoulli(0.5 - tied), Noise("bernoulli"), many),
                 ("Bernoulli, 0.9", Bernoulli(0.9 - tied), Noise("bernoulli"), many),
-                ("Bernoulli, ladder", Bernoulli(0.5 - ladder), Noise("bernoulli"), many),
                 ("normal", Normal(-tied, 0.5), unknown, many),
-                ("normal, ladder", Normal(-ladder, 0.5), unknown, many),
                 ("normal, unequal", Unequal(-tied, sigmas), unknown, many),
                 ("bounded, skewed", Points(tied), Points(tied).noise, few),
             ]
+            if arms > 2:  # two arms make no ladder
+                kinds.append(
+                    ("Bernoulli, ladder", Bernoulli(0.5 - ladder), Noise("bernoulli"), many)
+                )
+            if arms > 4:
+                kinds.append(("normal, ladder", Normal(-ladder, 0.5), unknown, many))
             for name, problem, noise, cap in kinds:
-                if "ladder" in name and arms == ARMS[0]:  # two arms make no ladder
-                    continue
                 found.append(Instance(name, arms, gap, problem, noise, cap))
     return found
 

@@ -6,7 +6,7 @@ from paceline.core.arrays import Floats
 from paceline.core.evidence.boundary import DEPTHS, boundary
 from paceline.policies import rollout
 from paceline.policies.racing import Racing
-from paceline.policies.rollout import _weights, first_look, next_look
+from paceline.policies.rollout import Position, _weights, first_look, next_look
 
 BARS = tuple(boundary(0.1).up_to(rollout.FIRST_HORIZON).tolist())
 
@@ -41,12 +41,14 @@ def the_next(
     rng = np.random.default_rng(seed)
     ahead = DEPTHS[depth < DEPTHS][: rollout.HORIZON]
     look = next_look(
-        rng.normal(0.5, 1e-4, arms),
-        np.full(arms, 0.25),
-        np.full(arms, depth),
-        np.zeros(arms),
-        boundary(0.1).up_to(60)[np.searchsorted(DEPTHS, ahead)],
-        depth,
+        Position(
+            rng.normal(0.5, 1e-4, arms),
+            np.full(arms, 0.25),
+            np.full(arms, depth),
+            np.zeros(arms),
+            depth,
+            boundary(0.1).up_to(60)[np.searchsorted(DEPTHS, ahead)],
+        ),
         top=1,
         scaling=scaling,
         elapsed=elapsed,
@@ -107,12 +109,14 @@ def test_with_many_arms_it_matters_how_many_there_are() -> None:
 @pytest.mark.parametrize("variance", [0.0, 1e-12, 1e12])
 def test_arms_that_tie_or_do_not_vary_can_be_planned_for(variance: float) -> None:
     look = next_look(
-        np.full(5, 0.5),
-        np.full(5, variance),
-        np.full(5, 8),
-        np.zeros(5),
-        boundary(0.1).up_to(23)[1:],
-        8,
+        Position(
+            np.full(5, 0.5),
+            np.full(5, variance),
+            np.full(5, 8),
+            np.zeros(5),
+            8,
+            boundary(0.1).up_to(23)[1:],
+        ),
         top=1,
         scaling=PowerLaw(0.5),
         elapsed=0.0,
@@ -126,12 +130,14 @@ def test_the_surer_the_world_the_shorter_the_round() -> None:
     """Arms far apart fall at the next look; ties need many more pulls."""
     looks = [
         next_look(
-            np.r_[0.5, np.full(4, 0.5 - gap)],
-            np.full(5, 0.25),
-            np.full(5, 140),
-            np.zeros(5),
-            boundary(0.1).up_to(30)[8:],
-            140,
+            Position(
+                np.r_[0.5, np.full(4, 0.5 - gap)],
+                np.full(5, 0.25),
+                np.full(5, 140),
+                np.zeros(5),
+                140,
+                boundary(0.1).up_to(30)[8:],
+            ),
             top=1,
             scaling=PowerLaw(0.1),
             elapsed=0.0,

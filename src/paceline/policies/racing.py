@@ -109,12 +109,14 @@ class RacingPacer(Pacer):
             return self.stop("no arm may be pulled more often than can be counted")
         ahead = grid[: rollout.HORIZON]
         look = rollout.next_look(
-            means,
-            evidence.variances(),
-            evidence.tally.pulls[alive],
-            evidence.scores(),
-            evidence.bars(ahead),
-            evidence.depth,
+            rollout.Position(
+                means,
+                evidence.variances(),
+                evidence.tally.pulls[alive],
+                evidence.scores(),
+                evidence.depth,
+                evidence.bars(ahead),
+            ),
             top=task.top,
             scaling=self.scaling,
             elapsed=float(self.scaling.seconds(np.array(self.sizes)).sum()),

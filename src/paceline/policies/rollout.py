@@ -6,6 +6,7 @@ the race does, is divided by the least cost of that world for a planner who know
 the least mean ratio is taken. Nothing here touches a guarantee.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -49,13 +50,20 @@ def first_look(arms: int, top: int, scaling: Scaling, bars: tuple[float, ...], s
     return _choose(falls, weights, top, depths, scaling, top=top, elapsed=0.0, extra=0.0)
 
 
+@dataclass(frozen=True)
+class Position:
+    """The arms alive: what was seen of each, what speaks against it, and the looks to come."""
+
+    means: Floats
+    variances: Floats
+    pulls: Ints
+    scores: Floats  # in standard deviations
+    depth: int
+    bars: Floats  # of the looks after `depth`
+
+
 def next_look(
-    means: Floats,
-    variances: Floats,
-    pulls: Ints,
-    scores: Floats,
-    bars: Floats,
-    depth: int,
+    position: Position,
     *,
     top: int,
     scaling: Scaling,
@@ -65,20 +73,20 @@ def next_look(
 ) -> int:
     """The look at which the next round should end, counted from the next one as 0.
 
-    The arms alive have had `pulls` pulls, with these `means` and `variances`; `scores` speak
-    against them, and `bars` are those of the looks to come, after `depth` pulls. The leader is
-    pulled `leader_pulls` times as often as others; `slack` is the tolerance.
+    The leader is pulled `leader_pulls` times as often as others; `slack` is the tolerance.
     """
-    order = np.argsort(-means, kind="stable")
+    order = np.argsort(-position.means, kind="stable")
     weights = _weights(order.size, _MOST_ARMS)
     some = order[(np.cumsum(weights) - weights).astype(np.int64)]
-    worlds = means[some] + np.sqrt(variances[some] / pulls[some]) * _normals(0)[:, : some.size]
+    variances, depth, bars = position.variances[some], position.depth, position.bars
+    unsure = np.sqrt(variances / position.pulls[some])
+    worlds = position.means[some] + unsure * _normals(0)[:, : some.size]
     gaps = _last_of_the_best(worlds, weights, top) - worlds
-    noise = variances[some] + variances[order[0]] / leader_pulls
+    noise = variances + variances[0] / leader_pulls
     drifts = _EDGE * (gaps + slack) / np.sqrt(np.maximum(noise, 1e-300))
     first = int(np.searchsorted(_GRID, depth, side="right"))
     depths = np.r_[float(depth), _GRID[first : first + bars.size]]
-    start = scores[some] * np.sqrt(max(depth - PILOT, 1))
+    start = position.scores[some] * np.sqrt(max(depth - PILOT, 1))
     luck = _LUCK * _normals(1)[:, : some.size]
     falls = _falls(start, drifts, luck, depths, bars, depth)
     best = gaps <= 0
