@@ -5,43 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.problems import Betas
 from paceline import Amdahl, Bernoulli, Normal, PowerLaw, Problem, Scaling
-from paceline.core.arrays import Floats, Ints
-from paceline.core.noise import Noise
 from paceline.paper.instances import linear_means
-
-
-class Betas(Problem):
-    """Beta rewards with parameters 9μ and 9(1 − μ), drawn for all arms at once."""
-
-    def __init__(self, means: Floats) -> None:
-        self.means = means
-        self.arms, self.sigma = means.size, 0.5
-
-    @property
-    def noise(self) -> Noise:
-        return Noise("bounded", (0.0, 1.0))
-
-    def draw(
-        self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        sums, squares = np.zeros(arms.size), np.zeros(arms.size)
-        for count in np.unique(pulls):
-            some = pulls == count
-            for start in range(0, int(count), _CHUNK):
-                size = min(_CHUNK, int(count) - start)
-                rewards = self.draw_each(arms[some], size, 0, rng)
-                sums[some] += rewards.sum(axis=1)
-                squares[some] += (rewards**2).sum(axis=1)
-        return sums, squares
-
-    def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
-        assert self.means is not None
-        means = self.means[arms, None]
-        return rng.beta(9 * means, 9 * (1 - means), (arms.size, pulls))
-
-
-_CHUNK = 10_000
 
 # No two arms tie for the second place: where the best is lost, such a race has no end, and its time
 # says nothing.

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binomtest
 
+from benchmarks.problems import Points, Unequal
 from paceline import APR, Bernoulli, Normal, Policy, PowerLaw, Problem, Simulation, simulate
-from paceline.core.arrays import Floats, Ints
+from paceline.core.arrays import Floats
 from paceline.core.evidence.group_sequential import Fisher, Student
 from paceline.core.evidence.opponents import Opponents
 from paceline.core.noise import Noise
@@ -27,47 +28,6 @@ CERTAIN = 1e-6
 DELTAS = (0.1, 0.01)
 ARMS = (2, 4, 16, 64)
 GAPS = (0.003, 0.01, 0.03, 0.1)
-
-
-class Points(Problem):
-    """Rewards 0, 0.1 and 1, most of them 0: bounded and skewed."""
-
-    values = np.array([0.0, 0.1, 1.0])
-
-    def __init__(self, gaps: Floats) -> None:
-        self.chances = np.array([[0.6 + gap, 0.3, 0.1 - gap] for gap in gaps])
-        self.means = self.chances @ self.values
-        self.arms, self.sigma = gaps.size, 0.5
-
-    @property
-    def noise(self) -> Noise:
-        return Noise("bounded", (0.0, 1.0))
-
-    def draw(
-        self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        counts = rng.multinomial(pulls, self.chances[arms])
-        return counts @ self.values, counts @ self.values**2
-
-    def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
-        raise NotImplementedError
-
-
-class Unequal(Normal):
-    """Normal rewards whose standard deviations differ: the best arm's is the largest."""
-
-    def __init__(self, means: Floats, sigmas: Floats) -> None:
-        super().__init__(means)
-        self.sigmas = sigmas
-
-    def draw(
-        self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        assert self.means is not None
-        sigma = self.sigmas[arms]
-        sums = pulls * self.means[arms] + sigma * np.sqrt(pulls) * rng.standard_normal(arms.size)
-        spread = 2.0 * sigma**2 * rng.standard_gamma(0.5 * (pulls - 1))
-        return sums, spread + sums**2 / pulls
 
 
 class Instance(NamedTuple):

@@ -46,9 +46,14 @@ class Problem(ABC):
         `first[i]` is how many pulls of that arm were drawn before, if rewards are `numbered`.
         """
 
-    @abstractmethod
     def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
-        """Draw `pulls` rewards of every arm, a row per arm; the k-th of all share their seed."""
+        """Draw `pulls` rewards of every arm, a row per arm; the k-th of all share their seed.
+
+        Nothing is in common here, whatever the seeds: a problem that knows better overrides this.
+        """
+        one = np.ones(arms.size, dtype=np.int64)
+        columns = [self.draw(arms, one, first + k * one, rng)[0] for k in range(pulls)]
+        return np.stack(columns, axis=1)
 
 
 class Bernoulli(Problem):
