@@ -15,6 +15,7 @@ class Own(Problem):
     def draw(
         self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
+        assert self.means is not None
         sums = pulls * self.means[arms] + 0.0 * first + rng.normal(0.0, 0.1, arms.size)
         return sums, sums**2
 
