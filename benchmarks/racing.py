@@ -21,6 +21,7 @@ from paceline.simulation import Simulation, prepare_race
 from paceline.tables import Table
 
 RUNS = 400
+FAMILY_RUNS = 100
 CONFIDENCE = 0.9
 HACK = APR(beta=2.0, deviation=0.2)
 
@@ -67,7 +68,7 @@ def run() -> Table:
 
 
 def run_family() -> Table:
-    return compare_all(FAMILY)
+    return compare_all(FAMILY, FAMILY_RUNS)
 
 
 # What has to be learned about the noise, and what pairing saves.
