@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from benchmarks.problems import Points, Unequal
 from paceline import APR, Bernoulli, Normal, Policy, PowerLaw, Problem, Simulation, simulate
 from paceline.core.arrays import Floats
-from paceline.core.evidence.group_sequential import Fisher, Student
+from paceline.core.evidence.group_sequential import Fisher, KnownSigma
 from paceline.core.evidence.opponents import Opponents
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import Results
@@ -139,7 +139,7 @@ class Peeking(Fisher):
         return super().opponents(fresh, fresh.sums / fresh.pulls, variances)
 
 
-class LowBarStudent(Student):
+class LowBarNormal(KnownSigma):
     """A control: the boundary, lowered by a tenth."""
 
     def _bar(self, look: int) -> float:
@@ -154,8 +154,8 @@ def _peeking(task: Task, delta: float) -> Fisher:
     return Peeking(task.arms, delta, np.random.default_rng(task.seed))
 
 
-def _low_bar_student(task: Task, delta: float) -> Student:
-    return LowBarStudent(task.arms, delta)
+def _low_bar_normal(task: Task, delta: float) -> KnownSigma:
+    return LowBarNormal(task.arms, delta, 0.5)
 
 
 def _tied(arms: int, rewards: str) -> Instance:
@@ -170,7 +170,7 @@ _NEAR_TIE = next(one for one in instances() if one.arms == 64 and one.gap == GAP
 CONTROLS: list[tuple[str, Policy, Instance, float]] = [
     ("APR, deviation 0.2", APR(deviation=0.2), _NEAR_TIE._replace(pulls_per_arm=1e7), 0.1),
     ("boundary − 10 %", Racing(_low_bar), _tied(2, "bernoulli"), 0.1),
-    ("boundary − 10 %", Racing(_low_bar_student), _tied(2, "normal"), 0.1),
+    ("boundary − 10 %", Racing(_low_bar_normal), _tied(2, "normal"), 0.1),
     ("opponent from the cell", Racing(_peeking), _tied(64, "bernoulli"), 0.1),
 ]
 

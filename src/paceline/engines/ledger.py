@@ -21,7 +21,7 @@ class Ledger:
     """Values by arm and by the number of the pull; `sign` is −1 where low values are good.
 
     >>> ledger = Ledger(arms=2)
-    >>> ledger.expect(Round(np.array([0, 1]), np.array([1, 1])))
+    >>> unheard = ledger.expect(Round(np.array([0, 1]), np.array([1, 1])))
     >>> ledger.put(1, 0, [0.5])
     >>> ledger.next_level() is None                    # the other arm's is missing
     True
