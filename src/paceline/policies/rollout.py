@@ -197,9 +197,11 @@ def _least(depths: Floats, size: Floats, scaling: Scaling) -> Floats:
     """What each world takes for one who knows it: a shortest path over every other look."""
     places = np.unique(np.r_[0 : depths.size : 2, depths.size - 1])
     path, alive = depths[places], size[places]
+    start, end = np.triu_indices(places.size, k=1)
+    more = alive[start] * (path[end] - path[start])[:, None]
+    steps = np.zeros((places.size, *alive.shape))
+    steps[start, end] = scaling.seconds(more.ravel()).reshape(more.shape)
     least = np.zeros(alive.shape)
     for place in range(places.size - 2, -1, -1):
-        more = alive[place] * (path[place + 1 :] - path[place])[:, None]
-        steps = scaling.seconds(more.ravel()).reshape(more.shape)
-        least[place] = (steps + least[place + 1 :]).min(axis=0)
+        least[place] = (steps[place, place + 1 :] + least[place + 1 :]).min(axis=0)
     return np.asarray(np.maximum(least[0], 1e-300))
