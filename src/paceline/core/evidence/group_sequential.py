@@ -13,10 +13,10 @@ from abc import abstractmethod
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
-from paceline.core.evidence import tails as exact
 from paceline.core.evidence.base import Evidence
 from paceline.core.evidence.boundary import DEPTHS, PILOT, TIMES, boundary, spending
 from paceline.core.evidence.opponents import Opponents, leaders, leading_group
+from paceline.core.evidence.tails import fisher_scores, sign_scores, student_scores
 from paceline.core.noise import Noise
 from paceline.core.rounds import Results
 
@@ -116,7 +116,7 @@ class Fisher(GroupSequential):
         ones = np.rint((fresh.sums - self.low * fresh.pulls) / self.width)
         pulls = fresh.pulls.astype(np.float64)
         uniform = self.rng.random(ones.size)
-        return exact.fisher_scores(
+        return fisher_scores(
             ones, pulls, np.rint(opponents.total(ones)), opponents.total(pulls), uniform
         )
 
@@ -137,7 +137,7 @@ class PairedSigns(Fisher):
         assert fresh.values is not None
         apart = np.sign(opponents.total(fresh.values) - fresh.values)
         wins, losses = (apart > 0).sum(axis=1), (apart < 0).sum(axis=1)
-        return exact.sign_scores(wins, losses, self.rng.random(wins.size))
+        return sign_scores(wins, losses, self.rng.random(wins.size))
 
 
 class KnownSigma(GroupSequential):
@@ -204,7 +204,7 @@ class Student(GroupSequential):
         noise = variance / pulls + np.maximum(opponents.total(variance * pulls), 0) / theirs**2
         apart = _difference(opponents.total(fresh.sums) / theirs, fresh.sums / pulls)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            scores = exact.student_scores(
+            scores = student_scores(
                 apart / np.sqrt(noise),
                 np.full(pulls.size, pulls.min() - 1),
                 pulls - 1 + theirs - opponents.size,
@@ -234,7 +234,7 @@ class PairedStudent(GroupSequential):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             noise = apart.var(axis=1, ddof=1)
             free = np.full(noise.size, pulls - 1)
-            scores = exact.student_scores(apart.mean(axis=1) / np.sqrt(noise / pulls), free, free)
+            scores = student_scores(apart.mean(axis=1) / np.sqrt(noise / pulls), free, free)
             alone = spreads(fresh) / (pulls - 1)
             self._seen += noise.sum(), (alone + opponents.total(alone) / opponents.size**2).sum()
         return np.minimum(scores, _highest_score(np.full(noise.size, pulls * np.log(2))))

@@ -6,6 +6,7 @@ once. With ω = √(δ/6n) this holds for all n arms with probability 1 − δ.
 """
 
 import math
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,12 +94,7 @@ class LilEvidence(Evidence):
 
     def weigh(self, fresh: Results) -> Floats:
         """How far the upper end is below the k-th highest lower one."""
-        known = Tally(
-            self.tally.pulls.copy(),
-            self.tally.sums.copy(),
-            self.tally.squares.copy(),
-            None if self.tally.spreads is None else self.tally.spreads.copy(),
-        )
+        known = deepcopy(self.tally)
         known.add(fresh)
         low, high = self.interval.bounds(known, self.alive)
         bar = np.sort(low)[-self.top]

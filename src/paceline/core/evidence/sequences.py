@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from paceline.core.arrays import Floats
+from paceline.core.evidence.sigma import SURE_OF_CONSTANCY
 from paceline.core.noise import Noise
 from paceline.core.tally import Tally
 
@@ -27,7 +28,6 @@ _MIXING_T = 2.0
 _BETS: Floats = 0.5 ** np.arange(-3.0, 26.0)[:, None]
 _WEIGHTS: Floats = 1 / np.arange(1.0, 30.0)[:, None] / np.sum(1 / np.arange(1.0, 30.0))
 
-_SURE_OF_CONSTANCY = 30  # as in sigma.py
 _NEWTON_STEPS = 8  # 5 or 6 are taken
 _ROUNDING = 1e-6  # of the log of a wealth
 _LARGE = 1e6  # log Γ less its largest terms: by its series from here on, as they would drown it
@@ -104,7 +104,7 @@ def _t_radius(pulls: Floats, variances: Floats, alpha: float) -> Floats:
     array([1.29 , 0.325])
     """
     largest = np.max(variances, where=variances > 0, initial=0.0)
-    unseen = np.where(pulls < _SURE_OF_CONSTANCY, np.inf, largest)
+    unseen = np.where(pulls < SURE_OF_CONSTANCY, np.inf, largest)
     variances = np.where(variances == 0, unseen, variances)
     exponent = 2 * _log_needed(pulls, _MIXING_T, alpha) / pulls
     k = -np.expm1(-exponent) * (pulls + _MIXING_T)

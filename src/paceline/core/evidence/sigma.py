@@ -11,7 +11,7 @@ from paceline.core.arrays import Floats, Ints
 from paceline.core.tally import Tally
 
 # Values that do not vary are not normal: that they never will is believed after so many.
-_SURE_OF_CONSTANCY = 30
+SURE_OF_CONSTANCY = 30
 
 
 def largest_sigma(tally: Tally, arms: Ints, alpha: float) -> Floats:
@@ -33,7 +33,7 @@ def largest_sigma(tally: Tally, arms: Ints, alpha: float) -> Floats:
     quantile = 2 * gammaincinv((count - 1) / 2, alpha / (count * (count - 1)))
     sigma = np.sqrt(spread / quantile)
     varied = sigma[some & (sigma > 0)]
-    still = np.where(pulls >= _SURE_OF_CONSTANCY, 0.0, np.inf)
+    still = np.where(pulls >= SURE_OF_CONSTANCY, 0.0, np.inf)
     if varied.size:
         still = np.full(pulls.size, varied.max())
     return np.where(some, np.where(sigma > 0, sigma, still), np.inf)
