@@ -130,6 +130,11 @@ class CorePool(Scaling):
         return Wave(pulls, cores, seconds, repeat)
 
     @property
+    def widest(self) -> float:
+        """The pulls of a wave of the highest throughput."""
+        return float(self._best_width)
+
+    @property
     def least_seconds_per_pull(self) -> float:
         """Seconds per pull in the waves of the highest throughput."""
         return self._best_seconds / self._best_width

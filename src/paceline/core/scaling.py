@@ -4,6 +4,7 @@ One pull on a share α of the pool takes λ(1/α), so λ(1) is one pull on every
 nothing of the machine but λ (`seconds`) and its inverse (`pulls`).
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,6 +66,11 @@ class Scaling(ABC):
         """
         count = int(min(self.pulls(seconds), MOST_PULLS_AT_ONCE))
         return count + 1 if self.seconds(count + 1.0) <= seconds * (1 + ROUNDING) else count
+
+    @property
+    def widest(self) -> float:
+        """How many pulls can run at once; more have to follow each other."""
+        return math.inf
 
     @property
     def least_seconds_per_pull(self) -> float:

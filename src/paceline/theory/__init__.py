@@ -3,6 +3,7 @@
 May import `core` only.
 """
 
+from paceline.theory.chain import Chain, chain_sizes, plan_chain
 from paceline.theory.confidence import (
     gaps_of,
     lower_bound,
@@ -10,6 +11,14 @@ from paceline.theory.confidence import (
     pulls_needed,
     sequential_seconds,
     upper_bound,
+)
+from paceline.theory.cuts import (
+    chain_bound,
+    closed_bound,
+    cut_bound,
+    floor_bound,
+    rate_hardness,
+    rates,
 )
 from paceline.theory.deadline import (
     bottleneck,
@@ -22,15 +31,24 @@ from paceline.theory.deadline import (
 from paceline.theory.program import Stage, oracle_schedule, oracle_seconds, schedule_seconds
 
 __all__ = [
+    "Chain",
     "Stage",
     "bottleneck",
+    "chain_bound",
+    "chain_sizes",
+    "closed_bound",
+    "cut_bound",
+    "floor_bound",
     "gaps_of",
     "hardness",
     "lower_bound",
     "optimal_seconds",
     "oracle_schedule",
     "oracle_seconds",
+    "plan_chain",
     "pulls_needed",
+    "rate_hardness",
+    "rates",
     "schedule_seconds",
     "sequential_seconds",
     "stage_count",

@@ -1,0 +1,122 @@
+"""How long pulls really take beside what λ says, and what that means for a stage.
+
+A stage that waits for all of its pulls waits for the slowest. One that is ended when most are back
+has to start some more than it needs, and is done much sooner: `Boxed` is λ for such stages. It is
+fair to the arms as long as the time that a pull takes says nothing about its value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paceline.core.arrays import Floats
+from paceline.core.scaling import Scaling
+
+_LEVELS: Floats = (np.arange(40) + 0.5) / 40
+# Before the first pull, a guess: log-normal, and less regular than most work is.
+_GUESS: Floats = np.exp(0.25 * np.array([-1.53, -0.89, -0.49, -0.16, 0.16, 0.49, 0.89, 1.53]))
+_FEW = 64  # pulls; with fewer the guess counts as well
+_SHARES: Floats = np.r_[np.arange(0.2, 0.9, 0.1), 0.9, 0.94, 0.97, 0.985]
+_MOST = 1e15
+
+
+@dataclass(frozen=True)
+class Delays:
+    """The seconds of a pull as multiples of what λ says: evenly spaced quantiles, and the mean.
+
+    >>> Delays.seen([0.5, 1.5] * 50).mean, bool(Delays.seen([]).quantile(0.9) < 1.5)
+    (1.0, True)
+    """
+
+    quantiles: tuple[float, ...]
+    mean: float
+
+    @classmethod
+    def seen(cls, multiples: Sequence[float] | Floats) -> "Delays":
+        """From pulls so far and, while they are few, from a guess."""
+        known = np.asarray(multiples, dtype=np.float64)
+        sample = known if known.size >= _FEW else np.r_[known, _GUESS]
+        quantiles = [_rounded(one) for one in np.quantile(sample, _LEVELS)]
+        return cls(tuple(quantiles), _rounded(sample.mean()))
+
+    def to_json(self) -> list[float]:
+        """The mean, then the quantiles.
+
+        >>> Delays.from_json(Delays.seen([]).to_json()) == Delays.seen([])
+        True
+        """
+        return [self.mean, *self.quantiles]
+
+    @classmethod
+    def from_json(cls, numbers: Sequence[float]) -> "Delays":
+        """Undo `to_json`."""
+        return cls(tuple(numbers[1:]), numbers[0])
+
+    def quantile(self, levels: float | Floats) -> Floats:
+        """That multiple is not exceeded by this share of the pulls."""
+        return np.asarray(np.interp(levels, _LEVELS, self.quantiles))
+
+
+def _rounded(multiple: float) -> float:
+    """As it is kept; never 0, however wrong λ may be: stages take some time."""
+    return max(float(f"{multiple:.4g}"), 1e-9)
+
+
+class Boxed(Scaling):
+    """The seconds until so many pulls are back, if a few more are started and the rest is cut off.
+
+    As many pulls as can run at once end at their own times; what came before them on the same cores
+    has averaged out. Of these last ones the share is awaited that makes for the least
+    seconds, which may be all; with `wait` it is. From a table: between its points it is
+    interpolated.
+
+    >>> from paceline import PowerLaw
+    >>> Boxed(PowerLaw(0.5), Delays((1.0,) * 40, mean=1.0)).seconds(64) < 8.1
+    True
+    """
+
+    def __init__(self, scaling: Scaling, delays: Delays, *, wait: bool = False) -> None:
+        self.scaling = scaling
+        self.delays = delays
+        self.wait = wait
+        grid = np.unique(np.ceil(np.geomspace(1, _MOST, 700)))
+        seconds = np.maximum.accumulate(self._ways(grid)[1].min(axis=0))
+        # It has to rise, if ever so little, to have an inverse.
+        self._logs = np.log(grid)
+        self._log_seconds = np.log(seconds) + 1e-9 * np.arange(grid.size)
+
+    def launch(self, pulls: float) -> int:
+        """How many pulls to start, for so many to be back in `seconds(pulls)`."""
+        started, seconds = self._ways(np.array([float(pulls)]))
+        return int(np.ceil(started[np.argmin(seconds[:, 0]), 0] * (1 - 1e-9)))
+
+    def _ways(self, pulls: Floats) -> tuple[Floats, Floats]:
+        """Pulls to start, and seconds until enough are back, for several shares to be awaited."""
+        widest = self.scaling.widest
+        started, last = pulls[None], np.minimum(pulls, widest)[None]
+        shares = 1 - 0.5 / last  # the median of the slowest
+        if not self.wait:
+            some = np.broadcast_to(_SHARES[:, None], (_SHARES.size, pulls.size))
+            in_one_wave = pulls / some
+            full = (1 - some) * min(widest, 2 * _MOST)
+            more = np.where(in_one_wave <= widest, in_one_wave, pulls + full)
+            started, shares = np.r_[started, more], np.r_[shares, some]
+            last = np.minimum(started, widest)
+        before = self.scaling.seconds((started - last).ravel()).reshape(started.shape)
+        wave = self.scaling.seconds(last.ravel()).reshape(last.shape)
+        return started, self.delays.mean * before + self.delays.quantile(shares) * wave
+
+    def _seconds(self, pulls: Floats) -> Floats:
+        logs = np.log(np.maximum(pulls, 1.0))
+        return np.asarray(np.exp(np.interp(logs, self._logs, self._log_seconds)))
+
+    def _pulls(self, seconds: Floats) -> Floats:
+        logs = np.log(seconds)
+        pulls = np.exp(np.interp(logs, self._log_seconds, self._logs))
+        return np.where(logs < self._log_seconds[0], 0.0, pulls)
+
+    @property
+    def widest(self) -> float:
+        """As of the scaling."""
+        return self.scaling.widest
