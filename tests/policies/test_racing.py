@@ -17,7 +17,7 @@ from paceline import (
     Scaling,
     simulate,
 )
-from paceline.core.arrays import Floats
+from paceline.core.arrays import Floats, Ints
 from paceline.core.evidence.base import Evidence
 from paceline.core.evidence.betting import Betting
 from paceline.core.evidence.boundary import DEPTHS, PILOT
@@ -248,6 +248,83 @@ def test_the_scaling_as_it_is_known_now_sizes_the_next_round() -> None:
         assert pacer.elapsed == 100.0
         asked[q] = pacer.ask().pulls.max()
     assert asked[0.1] > 2 * asked[0.9]
+
+
+# A race that is ended before it is sure.
+
+
+def race_of_three(
+    evidence: str = "auto", looks: int = 5, seed: int = 1, **changes: Any
+) -> RacingPacer:
+    """Stopped after so many looks; the last arm is far behind."""
+    pacer = start(Racing(evidence), arms=3, **({"deadline": 99.0} | changes))
+    list(play(pacer, np.array([0.8, 0.5, 0.1]), seed, most=looks))
+    assert pacer.verdict is None
+    return pacer
+
+
+@pytest.mark.parametrize("evidence", ["group-sequential", "betting", "lil"])
+def test_a_deadline_gets_the_leader_and_the_confidence_reached(evidence: str) -> None:
+    looks = {"group-sequential": 5, "betting": 18, "lil": 65}[evidence]
+    pacer = race_of_three(evidence, looks, confidence=1 - 1e-7)
+    verdict = pacer.stop("the deadline came")
+    assert verdict.decided
+    assert verdict.arms.tolist() == [0]
+    assert verdict.confidence is not None
+    assert 0.5 <= verdict.confidence <= 0.999
+    others = np.setdiff1d(pacer.alive, [0])
+    assert pacer.evidence.out_at(1 - verdict.confidence + 1e-9, others)
+    if verdict.confidence < 0.99:
+        assert not pacer.evidence.out_at(0.99 - verdict.confidence, others)
+
+
+def test_no_more_is_reached_than_was_asked_for() -> None:
+    """Whatever the evidence may say."""
+
+    class Certain(Betting):
+        def out_at(self, level: float, arms: Ints) -> bool:
+            return True
+
+    pacer = start(Racing(lambda task, delta: Certain(task.arms, delta, (0.0, 1.0))), deadline=9.0)
+    assert pacer.reached(np.array([0])) == 0.9
+
+
+def test_what_was_spent_on_being_near_enough_is_taken_off() -> None:
+    """The same evidence at the same looks: δ/2 = 0.05 less is reached."""
+    exact, near = (
+        race_of_three(confidence=1 - delta, tolerance=tolerance, seed=0)
+        for delta, tolerance in ((0.05, 0.0), (0.1, 1e-6))
+    )
+    answer_now = np.array([0])
+    assert exact.evidence.scores().tolist() == near.evidence.scores().tolist()
+    without, taken_off = exact.reached(answer_now), near.reached(answer_now)
+    assert without is not None
+    assert taken_off == pytest.approx(without - 0.05)
+
+
+def test_an_answer_against_the_evidence_has_reached_nothing() -> None:
+    pacer = race_of_three(confidence=1 - 1e-7)
+    assert pacer.reached(np.array([2])) is None
+
+
+def test_evidence_that_does_not_say_has_reached_nothing() -> None:
+    class Silent(Betting):
+        out_at = Evidence.out_at
+
+    def own(task: Task, delta: float) -> Evidence:
+        return Silent(task.arms, delta, (0.0, 1.0))
+
+    pacer = start(Racing(own), deadline=9.0)
+    list(play(pacer, NEAR, seed=3, most=20))
+    verdict = pacer.stop("the deadline came")
+    assert verdict.decided
+    assert verdict.confidence is None
+
+
+def test_a_cap_leaves_a_race_to_a_confidence_alone_undecided() -> None:
+    verdict = race_of_three(confidence=1 - 1e-7, deadline=None).stop("that was the cap")
+    assert not verdict.decided
+    assert verdict.confidence is None
 
 
 # What it may be told about the evidence.

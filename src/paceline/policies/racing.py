@@ -1,5 +1,6 @@
 """Racing: a guarantee that holds, in rounds sized for the scaling at hand."""
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,6 +20,10 @@ from paceline.policies import rollout
 from paceline.policies.base import Pacer, Policy, Task
 
 EVIDENCE = ("auto", "group-sequential", "betting", "lil")
+
+# The levels that an answer given early may be said to have reached: round ones, since each may
+# take a boundary of its own. Above a half it is not worth saying.
+_LEVELS = [*(count / 1000 for count in range(1, 10)), *(count / 100 for count in range(1, 51))]
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class RacingPacer(Pacer):
             look = rollout.first_look(task.arms, task.top, self.scaling, bars, slack)
         except TypeError:  # a scaling that cannot be told from others cannot be remembered
             look = rollout.first_look.__wrapped__(task.arms, task.top, self.scaling, bars, slack)
-        return self._round_to(int(grid[look]))
+        return self._round_to(grid[: look + 1])
 
     def decide(self) -> Round | Verdict:
         """A round that ends where made-up worlds say that it should."""
@@ -123,7 +128,7 @@ class RacingPacer(Pacer):
             slack=task.tolerance,
             leader_pulls=self.leader_pulls,
         )
-        return self._round_to(int(ahead[look]))
+        return self._round_to(ahead[: look + 1])
 
     def tell(self, results: Results) -> None:
         """Take in results; when all that were due are in, let the evidence speak."""
@@ -177,6 +182,24 @@ class RacingPacer(Pacer):
             best_first = answer[np.argsort(-evidence.tally.means(answer), kind="stable")]
             self._adopt(Verdict(best_first, decided=True, confidence=self.task.confidence))
 
+    def reached(self, answer: Ints) -> float | None:
+        """The confidence with which the others could be out by now: never more than was asked for.
+
+        For the answer to be wrong, one of the best k must be among the others. If these are out at
+        the level p, or fell at δ ≤ p, so is that one; and for any α it is ever out at α or less
+        with probability at most α. So P(the answer is wrong, and p ≤ α) ≤ α, whoever is the answer
+        and whenever the race is ended. With a tolerance the race may also have ended by itself
+        because the leader was near enough, which δ/2 was spent on: this is added to the level.
+        """
+        others = np.setdiff1d(self.alive, answer)
+        delta = self.task.delta
+        spent = 0.0 if self.near is None else delta / 2
+        levels = [level for level in _LEVELS if level >= delta]
+        place = bisect_left(
+            levels, True, key=lambda level: self.evidence.out_at(level - spent, others)
+        )
+        return round(1 - levels[place], 3) if place < len(levels) else None
+
     def _answer(self) -> Ints | None:
         """Those that are left, or those that are near enough."""
         if self.alive.size <= self.task.top:
@@ -185,9 +208,14 @@ class RacingPacer(Pacer):
             return None
         return self.near.answer(self.alive, self.evidence.tally.means(self.alive))
 
-    def _round_to(self, depth: int) -> Round:
-        self.target = depth
-        decided = self._round()
+    def _round_to(self, depths: Ints) -> Round:
+        """A round that ends at the last of these looks, or the last that is before the deadline."""
+        for depth in reversed(depths.tolist()):
+            self.target = depth
+            decided = self._round()
+            seconds = self.scaling.seconds(float(decided.total))
+            if self.task.deadline is None or self.elapsed + seconds <= self.task.deadline:
+                break
         self.sizes.append(float(decided.total))
         return decided
 

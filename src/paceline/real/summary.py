@@ -132,6 +132,11 @@ def _sentence(contest: "Contest", verdict: Verdict, chosen: Sequence[int]) -> st
         pulled = any(contest.dispatcher.ledger.values(arm).size for arm in chosen)
         lead = f"; {names} {'lead' if len(chosen) > 1 else 'leads'}" if pulled else ""
         text = f"undecided between {among}: {verdict.reason}{lead}"
+    elif verdict.confidence is not None and verdict.reason:
+        text = (
+            f"{names} {verb} {best} so far, with probability at least {verdict.confidence:g} "
+            f"({settings.confidence:g} was asked for; {verdict.reason})"
+        )
     elif verdict.confidence is not None:
         slack = f" (or is within {settings.tolerance:g} of it)" if settings.tolerance else ""
         text = f"{names} {verb} {best}{slack}, with probability at least {verdict.confidence:g}"

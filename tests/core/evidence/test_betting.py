@@ -252,6 +252,25 @@ def test_worse_arms_fall_and_the_best_stay(top: int, paired: bool) -> None:
     assert betting.alive.tolist() == [1, 3][:top]
 
 
+@pytest.mark.parametrize("top", [1, 2])
+def test_who_would_be_out_at_another_level_is_known_by_the_highest_stake(top: int) -> None:
+    rng = np.random.default_rng(4)
+    betting = Betting(4, 1e-9, (0.0, 1.0), top=top)
+    last = np.array([3])
+    means = np.array([[0.6], [0.6], [0.6], [0.4]])
+    assert not betting.out_at(0.999, last)
+    highest = 0.0
+    for _ in range(5):
+        take(betting, (rng.random((4, 40)) < means).astype(np.float64))
+        highest = max(highest, float(mixed(betting.log_stakes[last])[0]))
+    level = top * math.exp(-highest)
+    assert 1e-6 < level < 0.1, "or nothing was tested"
+    take(betting, (rng.random((4, 40)) < 1 - means).astype(np.float64))
+    assert betting.out_at(1.001 * level, last)
+    assert not betting.out_at(0.999 * level, last)
+    assert not betting.out_at(1.001 * level, np.arange(4))
+
+
 def test_the_first_values_only_choose_opponents() -> None:
     betting = Betting(3, 0.5, (0.0, 1.0))
     assert betting.next_look() == 1

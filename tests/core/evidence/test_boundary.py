@@ -110,6 +110,13 @@ def test_the_smaller_delta_the_higher_the_bars() -> None:
     assert (np.diff(bars, axis=0) > 0).all()
 
 
+def test_the_bars_fall_as_delta_rises_by_small_steps() -> None:
+    """So whoever is out at a level is out at all higher ones."""
+    deltas = [count / 1000 for count in range(1, 10)] + [count / 100 for count in range(1, 51)]
+    bars = np.array([boundary(delta).up_to(30) for delta in deltas])
+    assert (np.diff(bars, axis=0) < 0).all()
+
+
 def test_it_goes_up_to_the_last_look_and_stays_in_reason() -> None:
     """Not below the bar of a single look with that share, nor above what a union would need."""
     for delta in (0.1, 1e-6):

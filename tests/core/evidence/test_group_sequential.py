@@ -96,6 +96,26 @@ class Laws:
         assert fallen.size == ARMS - top
 
     @TOPS
+    @pytest.mark.parametrize("level", [0.4, 0.05])
+    def test_it_knows_who_would_be_out_at_another_level(self, top: int, level: float) -> None:
+        """Those who fall first where that is the level; and once out, out for good."""
+        rng = np.random.default_rng(9)
+        there = self.make(np.random.default_rng(10), level, top)
+        here = self.make(np.random.default_rng(10), NEVER, top)
+        fallen: list[int] = []
+        while not fallen:
+            assert not any(here.out_at(level, np.array([arm])) for arm in here.alive)
+            cell = self.cell(here, rng, np.linspace(0, 0.5, ARMS))
+            fallen = there.take(cell).tolist()
+            assert here.take(cell).size == 0
+        out = [arm for arm in range(ARMS) if here.out_at(level, np.array([arm]))]
+        assert out == fallen
+        here.take(self.cell(here, rng, -np.linspace(0, 0.5, ARMS)))
+        assert here.out_at(level, np.array(fallen))
+        assert here.out_at(level + 0.1, np.array(fallen))
+        assert not here.out_at(level, np.arange(ARMS))
+
+    @TOPS
     def test_a_cell_that_is_not_complete_is_refused(self, top: int) -> None:
         rng = np.random.default_rng(3)
         for before in range(3):

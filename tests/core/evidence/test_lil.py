@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from paceline.core.evidence.lil import LilInterval, radius
+from paceline.core.evidence.lil import LilEvidence, LilInterval, radius
 from paceline.core.rounds import Results
 from paceline.core.tally import Tally
 
@@ -32,3 +32,20 @@ def test_before_the_first_pull_everything_is_possible() -> None:
     assert (low[1], high[1]) == (-math.inf, math.inf)
     assert low[0] < 0.5 < high[0]
     assert (low[0] + high[0]) / 2 == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("sigma", [0.5, None])
+def test_who_would_be_out_at_another_level(sigma: float | None) -> None:
+    """Those whose interval of that level is below another's: more of them at a higher one."""
+    pulls, means = np.full(3, 1000), np.array([0.9, 0.5, 0.45])
+    evidence = LilEvidence(3, 1e-300, sigma, arms_at_start=3)
+    assert not evidence.out_at(0.5, np.array([1]))
+    evidence.take(Results(np.arange(3), pulls, pulls * means, pulls * (means**2 + 0.2)))
+    assert evidence.alive.size == 3
+    seen = set()
+    for level in (1e-300, 1e-30, 1e-9, 0.1, 0.5):
+        low, high = LilInterval(level, 3, sigma).bounds(evidence.tally, np.arange(3))
+        out = [arm for arm in range(3) if evidence.out_at(level, np.array([arm]))]
+        assert out == [arm for arm in (1, 2) if high[arm] <= low[0]]
+        seen.add(len(out))
+    assert {0, 2} <= seen

@@ -57,6 +57,15 @@ class Evidence(ABC):
     def weigh(self, fresh: Results) -> Floats:
         """How much is now known against each arm alive, above the bar; from 0 on it is out."""
 
+    def out_at(self, level: float, arms: Ints) -> bool:
+        """Whether all of these arms alive would be out by now, were δ this `level`.
+
+        For a race that is ended early: what has been shown by then. That one of the best k is ever
+        out at a level must have at most that probability, and whoever is out at one must be out at
+        all higher ones. Evidence that does not say shows nothing.
+        """
+        return False
+
     # For planning: nothing here decides about an arm.
 
     @abstractmethod

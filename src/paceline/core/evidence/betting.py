@@ -56,6 +56,7 @@ class Betting(Evidence):
         self.low, self.width = limits[0], limits[1] - limits[0]
         self.paired = paired
         self.log_stakes = np.zeros((arms, BETS.size))
+        self.highest = np.zeros(arms)  # that their mixture has ever been
 
     def next_look(self) -> int:
         """A few more pulls; the first only chooses opponents."""
@@ -72,7 +73,13 @@ class Betting(Evidence):
             chosen = leaders(means, self.top)
         won = np.minimum.reduce([self.settle(fresh, means, opponents) for opponents in chosen])
         self.log_stakes[self.alive] += won
-        return mixed(self.log_stakes[self.alive]) - math.log(1 / self.delta)
+        stakes = mixed(self.log_stakes[self.alive])
+        self.highest[self.alive] = np.maximum(self.highest[self.alive], stakes)
+        return stakes - math.log(1 / self.delta)
+
+    def out_at(self, level: float, arms: Ints) -> bool:
+        """By the highest stakes so far."""
+        return bool((self.highest[arms] >= math.log(self.top / level)).all())
 
     def settle(self, fresh: Results, means: Floats, opponents: Opponents) -> Floats:
         """What each bet wins, as a logarithm: arms by bets. `means` are earlier ones."""

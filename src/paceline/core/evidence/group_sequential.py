@@ -28,6 +28,7 @@ class GroupSequential(Evidence):
         super().__init__(arms, top)
         self.delta = delta / top
         self.total = np.zeros(arms)  # W
+        self.past: list[tuple[Ints, Floats]] = []  # the arms alive at each look, and their W
         self.look = -1  # the pilot comes first
 
     def next_look(self) -> int:
@@ -41,10 +42,20 @@ class GroupSequential(Evidence):
         if self.look < 0:
             self.look = 0
             return np.full(self.alive.size, -np.inf)
-        self.total[self.alive] += np.sqrt(cell) * self._score(fresh)
+        total = self.total[self.alive] + np.sqrt(cell) * self._score(fresh)
+        self.total[self.alive] = total
+        self.past.append((self.alive, total))
         bar = self._bar(self.look) * np.sqrt(TIMES[self.look])
         self.look += 1
-        return np.asarray(self.total[self.alive] - bar)
+        return np.asarray(total - bar)
+
+    def out_at(self, level: float, arms: Ints) -> bool:
+        """By the totals at all looks. Bars fall as the level rises, at every look."""
+        out = np.zeros(arms.size, dtype=np.bool_)
+        for look, (alive, total) in enumerate(self.past):
+            bar = self._bar_for(level / self.top, look) * np.sqrt(TIMES[look])
+            out |= total[np.searchsorted(alive, arms)] >= bar
+        return bool(out.all())
 
     def _score(self, fresh: Results) -> Floats:
         means, variances = self.estimates(), self.variances()
@@ -67,7 +78,10 @@ class GroupSequential(Evidence):
         return self.tally.means(self.alive)
 
     def _bar(self, look: int) -> float:
-        return boundary(self.delta).at(look)
+        return self._bar_for(self.delta, look)
+
+    def _bar_for(self, delta: float, look: int) -> float:
+        return boundary(delta).at(look)
 
     def bars(self, depths: Ints) -> Floats:
         """The bars at points of the grid."""
@@ -180,10 +194,10 @@ class KnownSigma(GroupSequential):
             return apart / (self.sigma * (pulls**-0.5 + theirs**-0.5))
         return apart / (self.sigma * np.sqrt(1 / pulls + 1 / theirs))
 
-    def _bar(self, look: int) -> float:
+    def _bar_for(self, delta: float, look: int) -> float:
         if self.tails == "normal":
-            return super()._bar(look)
-        return float(np.sqrt(2 * np.log(1 / spending(self.delta)[look])))
+            return super()._bar_for(delta, look)
+        return float(np.sqrt(2 * np.log(1 / spending(delta)[look])))
 
 
 class Student(GroupSequential):

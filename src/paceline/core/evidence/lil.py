@@ -7,7 +7,7 @@ once. With ω = √(δ/6n) this holds for all n arms with probability 1 − δ.
 
 import math
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -96,7 +96,15 @@ class LilEvidence(Evidence):
         """How far the upper end is below the k-th highest lower one."""
         known = deepcopy(self.tally)
         known.add(fresh)
-        low, high = self.interval.bounds(known, self.alive)
+        return self._below(self.interval, known)
+
+    def out_at(self, level: float, arms: Ints) -> bool:
+        """By the intervals as they are now; those of a level contain those of higher ones."""
+        below = self._below(replace(self.interval, delta=level), self.tally)
+        return bool((below[np.isin(self.alive, arms)] >= 0).all())
+
+    def _below(self, interval: LilInterval, tally: Tally) -> Floats:
+        low, high = interval.bounds(tally, self.alive)
         bar = np.sort(low)[-self.top]
         # An interval may be too narrow for floats: those that set the bar stay.
         return np.where(low < bar, bar - high, -np.inf)

@@ -1,0 +1,50 @@
+"""What a race says of itself when it is over."""
+
+import random
+
+from paceline import Result, race
+from tests.real.virtual import VirtualHost
+
+
+def noisy(arm: float, *, seed: int) -> float:
+    return arm + random.Random(seed).gauss(0, 0.3)
+
+
+def to_both_goals(arms: list[float], confidence: float, deadline: float, top: int = 1) -> Result:
+    return race(
+        noisy,
+        arms,
+        confidence=confidence,
+        deadline=deadline,
+        top=top,
+        cores=4,
+        engine=VirtualHost(),
+        progress=False,
+    )
+
+
+def test_the_deadline_ends_a_race_with_the_best_and_the_confidence_reached() -> None:
+    result = to_both_goals([1.0, 0.7, -5.0], confidence=0.999, deadline=14)
+    assert result.decided
+    assert (result.best, result.still_in) == (1.0, ())
+    assert result.confidence is not None
+    assert 0.5 <= result.confidence < 0.999
+    assert result.verdict == (
+        f"1.0 has the highest mean so far, with probability at least {result.confidence:g} "
+        "(0.999 was asked for; the deadline of 14 s came)"
+    )
+
+
+def test_so_it_does_for_the_best_few() -> None:
+    result = to_both_goals([1.0, 0.9, 0.4, -5.0], confidence=0.9999, deadline=16, top=2)
+    assert sorted(result.chosen) == [0, 1]
+    assert result.confidence is not None
+    assert " have the 2 highest means so far, with probability at least " in result.verdict
+
+
+def test_a_deadline_that_comes_too_early_to_know_anything_guarantees_nothing() -> None:
+    result = to_both_goals([1.0, 1.0, -5.0], confidence=0.95, deadline=3)
+    assert result.decided
+    assert result.confidence is None
+    assert result.index in (0, 1)
+    assert result.verdict.endswith("so far (the deadline of 3 s came); nothing is guaranteed")
