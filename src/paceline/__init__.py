@@ -21,6 +21,7 @@ from paceline.policies.lil_ucb import LilUCB
 from paceline.policies.racing import Racing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
+from paceline.policies.staged import Staged
 from paceline.policies.ucb_e import UCBE
 from paceline.policies.uniform import Uniform
 from paceline.real import profile, race, resume
@@ -60,6 +61,7 @@ __all__ = [
     "ScalingWarning",
     "SequentialHalving",
     "Simulation",
+    "Staged",
     "Standing",
     "Uniform",
     "check_assumptions",

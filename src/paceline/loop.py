@@ -47,12 +47,12 @@ def run(
             verdict = pacer.stop(f"no verdict after {max_rounds:g} rounds")
             break
         engine.pursue(wanted)
-        results = engine.wait(deadline)
-        if results.arms.size == 0:
+        results = engine.wait(min(deadline, wanted.until))
+        if results.arms.size == 0 and not results.last:
             verdict = pacer.stop(f"the deadline of {deadline:g} s came")
             break
         told += results.total
-        complete = results.total == asked.total
+        complete = results.last or results.total == asked.total
         if complete:
             pacer.adjust(engine.conditions(pacer.rounds))
         pacer.tell(results)

@@ -40,10 +40,16 @@ class Simulation:
     chosen: Ints  # replications × top; -1 where undecided
     still_in: tuple[Ints, ...]  # the arms among which it is undecided; none where it is decided
     reasons: tuple[str, ...]  # why it was ended from outside; empty where the policy ended it
-    confidence: float | None  # what is guaranteed of a decided replication
+    confidences: Floats  # what is guaranteed of each; NaN where nothing is
     problem: Problem
     policy: Policy
     tolerance: float
+
+    @property
+    def confidence(self) -> float | None:
+        """What is guaranteed of every decided replication, also of those the deadline ended."""
+        decided = self.confidences[self.index >= 0]
+        return None if not decided.size or np.isnan(decided).any() else float(decided.min())
 
     @property
     def index(self) -> Ints:
@@ -108,11 +114,11 @@ def simulate(
 ) -> Simulation:
     """Race arms with known means, or a `Problem`, in virtual time.
 
-    It stops at `confidence` (0.95 if neither that nor a deadline is given), at `deadline`
-    seconds, or, undecided, at a cap on rounds or pulls (10¹⁵ of them for a confidence, 2·10⁷ if
-    paired): tied arms never separate. `policy` is a name or a policy; by default `racing` for a
-    confidence and `ssh` for a deadline. `rewards` and `sigma` (of normal ones) are for means; a
-    problem has its own. `noise` is what the policy assumes: by default what is true of the
+    It stops at `confidence` (0.95 if neither that nor a deadline is given), at `deadline` seconds
+    with the best so far, or, undecided, at a cap on rounds or pulls (10¹⁵ of them for a confidence,
+    2·10⁷ if paired): tied arms never separate. `policy` is a name or a policy; by default `racing`
+    for a confidence and `staged` for a deadline. `rewards` and `sigma` (of normal ones) are for means;
+    a problem has its own. `noise` is what the policy assumes: by default what is true of the
     problem; "normal" if it has to learn the variances. `paired` gives the k-th pulls of all arms
     one seed. Replications run on all cores where that pays (`processes` says how many), with the
     same results.
@@ -156,7 +162,7 @@ def simulate(
         chosen=np.array([_chosen(ending, top) for ending in endings], dtype=np.int64),
         still_in=tuple(NO_ARMS if e.verdict.decided else e.verdict.arms for e in endings),
         reasons=tuple(ending.verdict.reason for ending in endings),
-        confidence=next((e.verdict.confidence for e in endings if e.verdict.decided), None),
+        confidences=np.array([e.verdict.confidence for e in endings], dtype=np.float64),
         problem=problem,
         policy=chosen_policy,
         tolerance=tolerance,

@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,20 @@ def test_an_undecided_race_exits_with_3(capsys: pytest.CaptureFixture[str]) -> N
     found = json.loads(capsys.readouterr().out)
     assert found["still_in"] == [[0, 1]]
     assert "no more than 50 pulls" in found["reasons"][0]
+
+
+def test_a_deadline_beside_a_confidence_says_what_was_reached(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["simulate", "0.7,0.6,0.3", "-c", "0.95", "-d", "30", "-r", "20"]
+    assert main(arguments) == 0
+    found = re.search(r"^guarantee correct with probability (.*)$", capsys.readouterr().out, re.M)
+    assert found is not None
+    assert re.fullmatch(r"0\.\d+ to 0\.95 in \d+ of 20", found[1])
+    assert main([*arguments, "--json"]) == 0
+    confidences = json.loads(capsys.readouterr().out)["confidences"]
+    assert len(confidences) == 20
+    assert {None, 0.95} < set(confidences)
 
 
 def test_a_scaling_that_breaks_an_assumption_is_noted(capsys: pytest.CaptureFixture[str]) -> None:

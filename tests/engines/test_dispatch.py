@@ -2,6 +2,7 @@
 
 import heapq
 import itertools
+import json
 import math
 import random
 from collections import Counter
@@ -18,8 +19,10 @@ from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
 from paceline.core.rounds import NO_RESULTS, Results, Round
 from paceline.engines.crew import Failure, Job, Report, Run
-from paceline.engines.dispatch import ArmsFailed, Dispatcher, NotBinary, Rules
+from paceline.engines.dispatch import ArmsFailed, Dispatcher, Ended, NotBinary, Rules
 from paceline.journal import Record, read_records
+from paceline.loop import run
+from paceline.policies.base import Pacer, Task
 from tests.real.virtual import VirtualHost
 
 Step = float | Failure  # a value, or what went wrong
@@ -582,7 +585,7 @@ def test_recorded_conditions_are_given_again_and_not_written_twice() -> None:
     assert [r["seconds"] for r in first.records if r["kind"] == "round"] == [2.0, 4.0, 6.0]
     second = Stage(all_well(2.0))
     again = second.dispatcher(pool=flat(4, 2.0))
-    again.begin(np.arange(2), rounds=told[:2])
+    again.begin(np.arange(2), rounds=[Ended(one, None) for one in told[:2]])
     assert [again.conditions(number) for number in range(2)] == told[:2]
     assert second.records == []
     again.conditions(2)
@@ -723,3 +726,193 @@ def test_values_that_have_not_varied_yet_prove_nothing() -> None:
     for arms in ([1.0, 0.0], [0.9, 0.1], [0.8, 0.0]):  # none of which varies, both, or one
         clear = race(coin, arms, engine=VirtualHost(), **options)
         assert (clear.decided, clear.best) == (True, arms[0])
+
+
+# Rounds that say until when they last.
+
+
+def boxed(*pulls: int, until: float) -> Round:
+    arms = [arm for arm, count in enumerate(pulls) if count]
+    counts = [pulls[arm] for arm in arms]
+    return Round(np.array(arms, dtype=np.int64), np.array(counts, dtype=np.int64), until=until)
+
+
+def heard_of(results: Results) -> dict[int, tuple[int, float]]:
+    each = zip(results.arms, results.pulls, results.sums, strict=True)
+    return {int(arm): (int(pulls), round(float(total), 6)) for arm, pulls, total in each}
+
+
+def slow_pulls(*slow: tuple[int, int], seconds: float = 100.0) -> Script:
+    return lambda job, arm, pull: (
+        seconds if (arm, pull) in slow else 1.0,
+        value_of(arm, pull),
+    )
+
+
+def test_a_boxed_round_ends_at_its_time_with_what_is_back_in_any_order() -> None:
+    stage = Stage(slow_pulls((0, 0), (1, 2)))
+    dispatcher = stage.dispatcher(pool=flat(4))
+    dispatcher.in_order = True  # that is for rounds without an end
+    dispatcher.pursue(boxed(4, 4, until=7.5))
+    results = dispatcher.wait(7.5)
+    assert (stage.time, results.last) == (7.5, True)
+    assert heard_of(results) == {0: (3, 0.006), 1: (3, 3.004)}
+    assert dispatcher.wasted == 2
+    assert dispatcher.conditions(0).seconds == 7.5
+    record = stage.written[-1]
+    assert (record["kind"], record["boxed"], record["at"]) == ("round", True, 7.5)
+
+
+def test_a_boxed_round_ends_early_if_all_is_back() -> None:
+    stage = Stage(all_well(1.0))
+    dispatcher = stage.dispatcher(pool=flat(4))
+    dispatcher.pursue(boxed(4, 4, until=50.0))
+    results = dispatcher.wait(50.0)
+    assert (stage.time, results.last, results.total) == (2.0, True, 8)
+    assert dispatcher.wasted == 0
+
+
+def test_at_its_end_the_fallen_are_cancelled_and_the_survivors_left_to_finish() -> None:
+    stage = Stage(slow_pulls((0, 1), (1, 1), seconds=4.5))
+    dispatcher = stage.dispatcher(pool=flat(4))
+    dispatcher.pursue(boxed(2, 2, until=3.0))
+    assert heard_of(dispatcher.wait(3.0)) == {0: (1, 0.0), 1: (1, 1.0)}
+    dispatcher.conditions(0)
+    dispatcher.pursue(boxed(2, until=20.0))
+    assert [pulls_of(stage.jobs[job].runs) for job in stage.killed] == [[(1, 1)]]
+    results = dispatcher.wait(20.0)
+    assert stage.time == 4.0, "two pulls were asked for, two are back: the slow one is not needed"
+    assert heard_of(results) == {0: (2, 0.005)}
+    dispatcher.conditions(1)
+    dispatcher.pursue(boxed(9, until=20.0))
+    last = dispatcher.wait(20.0)
+    assert (0, 1) in stage.recorded()
+    assert last.total == 9, "the slow one is among them, in the place of another"
+    assert Counter(stage.recorded()).most_common(1)[0][1] == 1
+    assert stage.started().count((0, 1)) == 1, "it was not started again"
+    assert dispatcher.ledger.skipped == 2  # the one of arm 1, and one of the last ones
+
+
+def test_a_pull_that_fails_in_a_boxed_round_is_tried_again_in_the_next() -> None:
+    def script(job: Job, arm: int, pull: int) -> tuple[float, Step]:
+        if (arm, pull) == (0, 0) and job.number < 2:
+            return 4.0, Failure("exception", "raised ValueError: no", "")
+        return 1.0, value_of(arm, pull)
+
+    stage = Stage(script)
+    dispatcher = stage.dispatcher(pool=flat(4))
+    dispatcher.pursue(boxed(1, 1, until=3.0))
+    assert heard_of(dispatcher.wait(3.0)) == {1: (1, 1.0)}
+    dispatcher.conditions(0)
+    dispatcher.pursue(boxed(2, 2, until=30.0))
+    results = dispatcher.wait(30.0)
+    assert results.last
+    assert {arm: pulls for arm, (pulls, _) in heard_of(results).items()} == {0: 3, 1: 2}
+    assert stage.failures() == [(0, 0, "exception")]
+
+
+def test_a_deadline_before_its_time_is_no_end_of_the_round() -> None:
+    """What is back counts, each once; then the deadline has come."""
+    stage = Stage(slow_pulls((0, 1)))
+    dispatcher = stage.dispatcher(pool=flat(4))
+    dispatcher.pursue(boxed(2, 2, until=50.0))
+    results = dispatcher.wait(10.0)
+    assert (stage.time, results.last) == (10.0, False)
+    assert heard_of(results) == {0: (1, 0.0), 1: (2, 2.001)}
+    dispatcher.pursue(boxed(1, until=50.0))
+    rest = dispatcher.wait(10.0)
+    assert (rest.total, rest.last, stage.time) == (0, False, 10.0)
+
+
+def test_a_boxed_round_is_repeated_with_what_was_known_at_its_end() -> None:
+    first = Stage(slow_pulls((0, 1), seconds=5.0))
+    dispatcher = first.dispatcher(pool=flat(4))
+    told, ended = [], []
+    for number, until in enumerate((3.0, 12.0)):
+        dispatcher.pursue(boxed(2, 2, until=until))
+        told.append(heard_of(dispatcher.wait(until)))
+        known = dispatcher.ledger.snapshot()
+        ended.append(Ended(dispatcher.conditions(number), known))
+    assert told == [{0: (1, 0.0), 1: (2, 2.001)}, {0: (3, 0.006), 1: (2, 2.005)}]
+    second = Stage(all_well())
+    again = second.dispatcher(pool=flat(4))
+    for record in first.records:
+        if record["kind"] == "results":
+            again.restore(json.loads(json.dumps(record)))
+    again.restored()
+    again.begin(np.arange(2), rounds=ended)
+    for number, until in enumerate((3.0, 12.0)):
+        again.pursue(boxed(2, 2, until=until))
+        results = again.wait(until)
+        assert results.last
+        assert heard_of(results) == told[number]
+        assert again.conditions(number) == ended[number].conditions
+    assert second.jobs == []
+    assert second.time == 0.0
+    again.pursue(boxed(1, 1, until=20.0))
+    assert again.wait(20.0).last
+    assert max(Counter(first.recorded() + second.recorded()).values()) == 1
+
+
+def test_delays_see_what_is_overdue_and_stay_the_same_while_little_is_new() -> None:
+    stage = Stage(lambda job, arm, pull: (50.0 if pull % 4 == 3 else 1.0, value_of(arm, pull)))
+    dispatcher = stage.dispatcher(arms=1, pool=flat(64), rules={"cores": 64, "most_cores": 1})
+    dispatcher.pursue(boxed(64, until=10.0))
+    assert dispatcher.wait(10.0).total == 48
+    delays = dispatcher.delays()
+    assert delays.quantile(0.9) >= 9.0, "a quarter has run for ten times as long, and runs on"
+    assert delays.quantile(0.5) == pytest.approx(1.0)
+    assert dispatcher.delays() is delays
+
+
+class Patient(Pacer):
+    """Boxed rounds of three arms, one after the other; it notes what it is told."""
+
+    def __init__(self, task: Task, pulls: int, seconds: float) -> None:
+        self.pulls, self.seconds = pulls, seconds
+        self.heard: list[tuple[int, bool]] = []
+        super().__init__(task)
+
+    def opening(self) -> Round:
+        return boxed(*[self.pulls] * self.task.arms, until=self.elapsed + self.seconds)
+
+    def decide(self) -> Round:
+        return self.opening()
+
+    def tell(self, results: Results) -> None:
+        self.heard.append((results.total, results.last))
+        super().tell(results)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("most", [7, 60, 200])
+def test_a_cap_on_pulls_holds_for_boxed_rounds(seed: int, most: int) -> None:
+    rng = random.Random(seed)
+    stage = Stage(
+        lambda job, arm, pull: (
+            rng.lognormvariate(0, 1) * (20 if rng.random() < 0.1 else 1),
+            value_of(arm, pull),
+        )
+    )
+    dispatcher = stage.dispatcher(arms=3, pool=flat(4))
+    pacer = Patient(Task(arms=3, scaling=flat(4), deadline=1e6), pulls=4, seconds=4.0)
+    ending = run(pacer, dispatcher, deadline=1e6, max_pulls=most)
+    told = sum(total for total, _ in pacer.heard)
+    assert f"no more than {most} pulls" in ending.verdict.reason
+    assert told == int(pacer.tally.pulls.sum())
+    assert len(set(stage.started())) <= most, "no more are started than the cap allows"
+    assert told + dispatcher.wasted <= most
+    assert told + dispatcher.wasted > most - 3, "and it is used up"
+    assert max(Counter(stage.recorded()).values()) == 1
+
+
+def test_the_loop_ends_at_the_deadline_in_a_boxed_round() -> None:
+    stage = Stage(all_well(1.0))
+    dispatcher = stage.dispatcher(arms=3, pool=flat(4))
+    pacer = Patient(Task(arms=3, scaling=flat(4), deadline=10.0), pulls=100, seconds=30.0)
+    ending = run(pacer, dispatcher, deadline=10.0)
+    assert stage.time == 10.0
+    assert "deadline of 10 s came" in ending.verdict.reason
+    assert ending.rounds == 0
+    assert pacer.heard == [(40, False)]
+    assert ending.verdict.arms.tolist() == [2]

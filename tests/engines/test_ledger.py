@@ -452,3 +452,195 @@ class TestWhatIsDue:
         ledger.next_level()
         alone = Round(np.array([1]), np.array([2]), due=np.array([2]))
         assert ledger.expect(alone) == 2  # arm 0 had two more
+
+
+# Rounds that say until when they last.
+
+
+def boxed(pulls: Sequence[int], until: float = 9.0) -> Round:
+    """So many pulls of arms 0, 1, …, also none."""
+    return Round(np.arange(len(pulls)), np.array(pulls, dtype=np.int64), until=until)
+
+
+Arrival = tuple[int, int]  # arm, pull
+
+
+@st.composite
+def boxed_races(draw: st.DrawFn) -> list[tuple[list[int], list[Arrival]]]:
+    """Rounds of as many pulls, each with those that come in while it lasts, in any order."""
+    arms = draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    asked = np.zeros(arms, dtype=np.int64)
+    there: set[Arrival] = set()
+    rounds = []
+    for _ in range(draw(st.integers(1, 5))):
+        pulls = draw(st.lists(st.integers(0, 8), min_size=arms, max_size=arms).filter(any))
+        asked += pulls
+        under_way = [
+            (arm, pull)
+            for arm in range(arms)
+            for pull in range(int(asked[arm]))
+            if (arm, pull) not in there
+        ]
+        share = draw(st.sampled_from([0.0, 0.3, 0.7, 0.95, 1.0]))
+        came = [one for one in under_way if rng.random() < share]
+        rng.shuffle(came)
+        there.update(came)
+        rounds.append((pulls, [(int(arm), int(pull)) for arm, pull in came]))
+    return rounds
+
+
+def number_of(arm: int, pull: int) -> float:
+    return float(2**pull + 0.25 * arm)
+
+
+@given(boxed_races())
+def test_a_boxed_round_tells_what_is_back_whichever_pulls_these_are_and_each_once(
+    rounds: list[tuple[list[int], list[Arrival]]],
+) -> None:
+    arms = len(rounds[0][0])
+    live, tally = Ledger(arms), Tally.empty(arms)
+    for pulls, came in rounds:
+        assert live.expect(boxed(pulls)) == 0
+        told = None
+        for place, (arm, pull) in enumerate(came):
+            told = live.next_level()
+            if told is not None:  # as many of every arm as were asked for: it ends at once
+                for later in came[place:]:
+                    live.put(*later, [number_of(*later)])
+                break
+            live.put(arm, pull, [number_of(arm, pull)])
+        told = told or live.next_level()
+        if told is None:
+            told = live.close()
+        else:
+            counts = dict(zip(told.arms.tolist(), told.pulls.tolist(), strict=True))
+            assert all(counts.get(arm, 0) >= count for arm, count in enumerate(pulls))
+        assert told.last
+        tally.add(told)
+    came_so_far = [one for _, came in rounds for one in came]
+    # What came in after an early end is told by a round that asks for nothing more.
+    live.expect(boxed([0] * arms))
+    tally.add(live.close())
+    for arm in range(arms):
+        mine = [pull for other, pull in came_so_far if other == arm]
+        assert tally.pulls[arm] == len(mine)
+        assert tally.sums[arm] == sum(number_of(arm, pull) for pull in mine)
+    asked = int(np.sum([pulls for pulls, _ in rounds]))
+    assert live.skipped == asked - len(came_so_far)
+
+
+@given(boxed_races(), st.integers(0, 5))
+def test_a_replay_with_what_was_known_then_tells_the_same(
+    rounds: list[tuple[list[int], list[Arrival]]], extra: int
+) -> None:
+    """Though by now much more is known, and all of it from the start."""
+    arms = len(rounds[0][0])
+    live = Ledger(arms, sign=-1.0)
+    told, known = [], []
+    for pulls, came in rounds:
+        live.expect(boxed(pulls))
+        for arm, pull in came:
+            live.put(arm, pull, [number_of(arm, pull)])
+        told.append(plain(live.close()))
+        known.append(live.snapshot())
+    again = Ledger(arms, sign=-1.0)
+    for arm in range(arms):
+        count = int(np.sum([pulls[arm] for pulls, _ in rounds])) + extra
+        again.put(arm, 0, [number_of(arm, pull) for pull in range(count)])
+    for (pulls, _), heard, then in zip(rounds, told, known, strict=True):
+        again.expect(boxed(pulls))
+        results = again.close(then)
+        assert results.last
+        assert plain(results) == heard
+    assert again.skipped == live.skipped
+
+
+def test_skipped_pulls_count_when_they_come_and_count_as_asked_for() -> None:
+    ledger = Ledger(2)
+    ledger.expect(boxed([3, 3]))
+    ledger.put(0, 0, [1.0])
+    ledger.put(0, 2, [4.0])
+    ledger.put(1, 0, [10.0, 20.0, 40.0])
+    assert ledger.next_level() is None
+    first = plain(ledger.close())
+    assert first[:3] == ([0, 1], [2, 3], [5.0, 70.0])
+    assert ledger.skipped == 1
+    assert ledger.wanted_until(boxed([2, 0])) == [(0, 5), (1, 3)]
+    ledger.expect(boxed([2, 0]))
+    ledger.put(0, 1, [2.0])
+    assert ledger.next_level() is None, "one of the two that were asked for is not there"
+    ledger.put(0, 4, [16.0])
+    second = ledger.next_level()
+    assert second is not None
+    assert second.last
+    assert plain(second)[:3] == ([0], [2], [18.0])
+    assert ledger.skipped == 1
+    ledger.expect(boxed([1, 1]))
+    ledger.put(0, 3, [8.0])
+    assert plain(ledger.close())[:3] == ([0], [1], [8.0])
+    assert ledger.skipped == 2
+
+
+def test_a_boxed_round_of_which_nothing_is_back_is_empty_and_the_last() -> None:
+    ledger = Ledger(2)
+    ledger.expect(boxed([2, 2]))
+    nothing = ledger.close()
+    assert (nothing.total, nothing.last, ledger.skipped) == (0, True, 4)
+    Tally.empty(2).add(nothing)
+
+
+def test_skipped_pulls_of_arms_that_fall_are_counted_once() -> None:
+    """Told or not, no pull may be counted below 0: a cap on pulls rests on it."""
+    ledger = Ledger(2)
+    ledger.expect(boxed([5, 5]))
+    ledger.put(0, 0, [1.0, 1.0, 1.0])
+    ledger.put(0, 4, [1.0])
+    ledger.put(1, 0, [1.0] * 5)
+    assert (ledger.close().total, ledger.skipped) == (9, 1)
+    assert ledger.expect(Round(np.array([1]), np.array([5]), until=20.0)) == 0
+    assert ledger.skipped == 1
+
+
+def test_another_policy_forgets_what_was_skipped() -> None:
+    ledger = Ledger(2)
+    ledger.expect(boxed([2, 2]))
+    ledger.put(0, 1, [1.0])
+    ledger.close()
+    ledger.begin(np.array([0]))
+    assert ledger.skipped == 0
+    ledger.expect(boxed([2]))
+    assert plain(ledger.close())[:3] == ([0], [1], [1.0])
+
+
+def test_many_pulls_are_counted_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every result asks whether that was all: it must not look through all others each time."""
+    ledger, pulls = Ledger(1), 20_000
+    ledger.expect(boxed([pulls]))
+    looked = []
+    back = Ledger._back
+
+    def spy(self: Ledger, *given: Any) -> list[int]:
+        looked.append(given)
+        return back(self, *given)
+
+    monkeypatch.setattr(Ledger, "_back", spy)
+    for pull in reversed(range(pulls)):
+        assert ledger.next_level() is None
+        ledger.put(0, pull, [1.0])
+    assert ledger.next_level() is not None
+    assert len(looked) <= 3
+
+
+def test_an_arm_that_is_asked_for_again_has_not_fallen() -> None:
+    """In a replay all is known from the start; a policy that asks for one arm after the other must
+    not be told, round by round, that more and more is lost."""
+    ledger = Ledger(2)
+    for arm in range(2):
+        ledger.put(arm, 0, [1.0] * 20)
+    for number in range(20):
+        unheard = ledger.expect(Round(np.array([number % 2]), np.array([1])))
+        assert number + unheard <= 40
+        assert ledger.next_level() is not None
+    assert ledger.expect(Round(np.array([0]), np.array([1]))) == 10, "of the other arm"
+    assert ledger.expect(Round(np.array([1]), np.array([1]))) == 10

@@ -266,3 +266,20 @@ class TestWhatIsDue:
         both = np.hstack([first, second])
         assert (both[1] - both[0]).tolist() == [1.0] * 5
         assert np.unique(both[0]).size == 5
+
+
+# Rounds that say until when they last.
+
+
+def test_a_boxed_round_ends_early_or_at_its_time_and_a_deadline_is_no_end() -> None:
+    engine = SimulatedEngine(Bernoulli([1.0, 1.0]), PowerLaw(1.0), np.random.default_rng(0))
+    engine.pursue(Round(np.array([0, 1]), np.array([2, 2]), until=10.0))
+    early = engine.wait(10.0)
+    assert (engine.now(), early.total) == (4.0, 4)
+    engine.pursue(Round(np.array([0, 1]), np.array([6, 6]), until=10.0))
+    late = engine.wait(10.0)
+    assert (engine.now(), late.total, late.last) == (10.0, 0, True)
+    engine.pursue(Round(np.array([0]), np.array([6]), until=90.0))
+    assert [span.arm for span in engine.under_way()] == [0], "of the arm that fell they are gone"
+    deadline = engine.wait(12.0)
+    assert (engine.now(), deadline.total, deadline.last) == (12.0, 0, False)

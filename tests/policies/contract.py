@@ -1,5 +1,6 @@
 """The laws of policies. A policy's tests subclass `PolicyContract` and say how it is started."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -8,7 +9,7 @@ import pytest
 
 from paceline import Bernoulli, InvalidInput, Policy, PowerLaw
 from paceline.core.arrays import Ints
-from paceline.core.rounds import Results, Round
+from paceline.core.rounds import Conditions, Results, Round
 from paceline.policies.base import Pacer, Task
 from paceline.policies.catalog import POLICIES
 
@@ -108,6 +109,26 @@ class PolicyContract:
         if first.verdict is not None and second.verdict is not None:
             assert second.verdict.arms.tolist() == first.verdict.arms.tolist()
 
+    def test_a_round_that_ends_at_a_time_is_decided_on_what_is_back(self) -> None:
+        """Of some arms all, of others a part or nothing: it goes on, and asking changes nothing."""
+        for seed in range(4):
+            pacer, rng = self.policy.start(self.task()), np.random.default_rng(seed)
+            if math.isinf(pacer.ask().until):
+                pytest.skip("its rounds have no end but their last pull")
+            for _ in range(MOST_ROUNDS):
+                if pacer.verdict is not None:
+                    break
+                wanted, rounds = pacer.ask(), pacer.rounds
+                assert wanted is pacer.ask()
+                assert pacer.elapsed <= wanted.until <= self.goal["deadline"]
+                assert (wanted.pulls >= 0).all()
+                assert wanted.total > 0
+                pacer.adjust(Conditions(wanted.until, pacer.scaling, pacer.delays))
+                pacer.tell(_some(wanted, rng))
+                assert pacer.rounds == rounds + 1
+            assert pacer.verdict is not None
+            assert pacer.ask().total == 0
+
     def test_nothing_is_asked_after_the_verdict_and_late_results_change_nothing(self) -> None:
         pacer = self.policy.start(self.task())
         record = list(self.rounds(pacer, 4, pieces=False))
@@ -158,6 +179,15 @@ def _stop(pacer: Pacer) -> None:
 def _due(wanted: Round) -> Ints:
     """What an engine tells at once: all that is asked, or so much of it as is due."""
     return wanted.pulls if wanted.due is None else wanted.due
+
+
+def _some(wanted: Round, rng: np.random.Generator) -> Results:
+    """What is back when a round ends before all is."""
+    shares = rng.choice([0.0, 0.5, 1.0], wanted.arms.size, p=[0.1, 0.4, 0.5])
+    pulls = rng.binomial(wanted.pulls, shares)
+    some = pulls > 0
+    ones = rng.binomial(pulls, MEANS[wanted.arms])[some].astype(np.float64)
+    return Results(wanted.arms[some], pulls[some], ones, ones, last=True)
 
 
 def _zeros(wanted: Round) -> Results:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import paceline
-from paceline import APR, SSH, InvalidInput, Racing
+from paceline import APR, InvalidInput, Racing, Staged
 from paceline.policies.base import Task
 from paceline.policies.catalog import POLICIES, find_policy
 
@@ -24,7 +24,7 @@ def test_every_policy_has_a_file_of_its_own_and_is_public() -> None:
 
 def test_the_defaults_follow_the_goal() -> None:
     assert find_policy(None, deadline_only=False) == Racing()
-    assert find_policy(None, deadline_only=True) == SSH()
+    assert find_policy(None, deadline_only=True) == Staged()
 
 
 def test_unknown_policies_are_refused_with_the_nearest_name() -> None:

@@ -21,6 +21,7 @@ from paceline import (
     LilUCB,
     Policy,
     SequentialHalving,
+    Staged,
     Uniform,
     race,
 )
@@ -39,6 +40,7 @@ POLICIES: dict[str, tuple[Policy, dict[str, Any]]] = {
     "uniform": (Uniform(), {"deadline": 40.0}),
     "ssh": (SSH(rule="bottleneck", keep_samples=True), {"deadline": 60.0}),
     "sequential halving": (SequentialHalving(too_short="blind"), {"deadline": 50.0}),
+    "staged": (Staged(best_effort=True), {"deadline": 60.0}),
     "lil-ucb": (LilUCB(), {"confidence": 0.9, "noise": "bernoulli"}),
 }
 

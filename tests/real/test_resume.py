@@ -66,6 +66,20 @@ def test_a_cap_that_is_raised_lets_a_race_go_on(tmp_path: Path) -> None:
     assert done.best == straight.best
 
 
+def test_a_race_to_both_goals_is_read_again_or_goes_on_to_a_later_deadline(tmp_path: Path) -> None:
+    path = tmp_path / "race.jsonl"
+    options: dict[str, Any] = {"confidence": 0.95, "cores": 4, "journal": path, "progress": False}
+    arms = [0.0, 0.2]
+    short = race(noisy, arms, deadline=6, engine=VirtualHost(), **options)
+    assert short.decided
+    assert short.confidence is None or short.confidence < 0.95
+    again = race(noisy, arms, deadline=6, engine=VirtualHost(), **options)
+    assert (again.verdict, again.confidence) == (short.verdict, short.confidence)
+    assert again.pulls == short.pulls
+    longer = race(noisy, arms, deadline=600, engine=VirtualHost(), **options)
+    assert (longer.best, longer.confidence) == (0.2, 0.95)
+
+
 def test_a_later_deadline_is_planned_for(tmp_path: Path) -> None:
     path = tmp_path / "race.jsonl"
     arms = [0.0, 0.1, 0.2, 0.3]

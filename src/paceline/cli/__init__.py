@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 import paceline
-from paceline.cli import check, demo, profile, race, reproduce, resume, run, show, simulate
+from paceline.cli import check, demo, plan, profile, race, reproduce, resume, run, show, simulate
 from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_INTERRUPTED
 from paceline.errors import PacelineError, RaceFailed
 
-VERBS = (race, run, check, resume, show, profile, simulate, reproduce, demo)
+VERBS = (race, run, check, resume, show, profile, plan, simulate, reproduce, demo)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -17,6 +17,7 @@ from paceline.cli.specs import (
     parse_scaling,
     policies_page,
 )
+from paceline.core.arrays import Floats
 from paceline.core.assumptions import check_assumptions
 from paceline.core.statistics import standard_error
 from paceline.simulation import Simulation, simulate
@@ -104,6 +105,7 @@ def _as_json(result: Simulation) -> dict[str, Any]:
         "still_in": [arms.tolist() for arms in result.still_in],
         "reasons": list(result.reasons),
         "confidence": result.confidence,
+        "confidences": [None if np.isnan(one) else one for one in result.confidences.tolist()],
     }
 
 
@@ -128,10 +130,19 @@ def _print_summary(result: Simulation, undecided: int) -> None:
         example = "" if runs == 1 else "the first one: "
         print(f"          {example}{result.reasons[first]}")
         print(f"          still in: arms {', '.join(arms)}{more}")
-    if result.confidence is not None:
-        print(f"guarantee correct with probability {result.confidence:g}")
-    elif undecided < runs:
-        print("guarantee none")
+    if undecided < runs:
+        print(f"guarantee {_guarantee(result.confidences[result.index >= 0])}")
+
+
+def _guarantee(confidences: Floats) -> str:
+    """Of the decided replications: one for all, unless a deadline ended some of them."""
+    known = confidences[~np.isnan(confidences)]
+    if not known.size:
+        return "none"
+    least, most = f"{known.min():g}", f"{known.max():g}"
+    span = least if least == most else f"{least} to {most}"
+    some = "" if known.size == confidences.size else f" in {known.size} of {confidences.size}"
+    return f"correct with probability {span}{some}"
 
 
 def _print_oracle(means: Any, scaling: Any, result: Simulation) -> None:

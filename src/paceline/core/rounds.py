@@ -1,11 +1,13 @@
 """The values that policies, engines and the loop exchange: a round, its results, a verdict."""
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
+from paceline.core.delays import Delays
 from paceline.core.scaling import Scaling
 
 
@@ -20,6 +22,10 @@ class Round:
     `due`, if given, says of how many pulls of each arm the policy is to hear next, all at once and
     no others with them; without it, of as many as the engine likes. With `each`, it is given all
     values of those, not only their sums.
+
+    `until`, a time of the race, ends the round: with what is back by then, whichever pulls these
+    are, of some arms more and of others fewer than were asked for. Of such a round the policy
+    hears once.
     """
 
     arms: Ints
@@ -27,6 +33,7 @@ class Round:
     share: float | Floats | None = None
     due: Ints | None = None
     each: bool = False
+    until: float = math.inf
     total: int = field(init=False)  # how many pulls these are in all
 
     def __post_init__(self) -> None:
@@ -39,10 +46,10 @@ class Round:
             due = self.due
             if due is not None and (due > pulls).any():
                 due = np.minimum(due, pulls)
-            return Round(self.arms, pulls, self.share, due, self.each)
+            return Round(self.arms, pulls, self.share, due, self.each, self.until)
         share = self.share[some] if isinstance(self.share, np.ndarray) else self.share
         due = None if self.due is None else np.minimum(self.due[some], pulls[some])
-        return Round(self.arms[some], pulls[some], share, due, self.each)
+        return Round(self.arms[some], pulls[some], share, due, self.each, self.until)
 
     def within(self, most: float) -> "Round":
         """The same round, or so much of it, in proportion, that it has at most `most` pulls.
@@ -61,6 +68,7 @@ class Results:
 
     `spreads`, where it is given, are the squares around the arm's own mean: around 0 they would
     drown in those of a large mean. `values`, where a round asks for each, has a row per arm.
+    `last` says that the round has ended, whatever is missing of it.
     """
 
     arms: Ints
@@ -69,6 +77,7 @@ class Results:
     squares: Floats
     spreads: Floats | None = None
     values: Floats | None = None
+    last: bool = False
 
     @property
     def total(self) -> int:
@@ -82,10 +91,14 @@ def _total(pulls: Ints) -> int:
 
 
 class Conditions(NamedTuple):
-    """How the pool is when a round is complete: the seconds since the start, and λ as now known."""
+    """How the pool is when a round is complete: the seconds since the start, and λ as now known.
+
+    `delays` says how the times of pulls spread; None if all is exactly as λ says.
+    """
 
     seconds: float
     scaling: Scaling
+    delays: Delays | None = None
 
 
 NO_ARMS: Ints = np.zeros(0, dtype=np.int64)

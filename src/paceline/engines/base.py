@@ -8,12 +8,14 @@ from paceline.core.rounds import Conditions, Results, Round
 class Engine(Protocol):
     """Runs pulls on a pool. Times are seconds since the race began.
 
-    `pulls` is how many have given a value, and `wasted` how many of these nobody was told of, since
-    they were no longer wanted.
+    `pulls` is how many have given a value.
     """
 
     pulls: int
-    wasted: int
+
+    @property
+    def wasted(self) -> int:
+        """How many pulls nobody was told of: no longer wanted, or not back when a round ended."""
 
     def now(self) -> float:
         """The seconds since the race began."""

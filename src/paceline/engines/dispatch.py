@@ -9,19 +9,21 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from paceline.core.arrays import Ints
+from paceline.core.delays import Delays
 from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
 from paceline.core.rounds import Conditions, Results, Round
+from paceline.core.scaling import PowerLaw
 from paceline.engines.allocate import Allocator, Under, reconsider_after
 from paceline.engines.backlog import Backlog, split
 from paceline.engines.crew import Crew, Failure, Job, Report, Run
-from paceline.engines.ledger import Ledger
+from paceline.engines.ledger import Ledger, Snapshot
 from paceline.errors import PacelineError
 from paceline.journal import Record
 
@@ -31,8 +33,13 @@ _REFIT_GROWTH = 1.2  # τ is fitted again when there are so many times the pulls
 _TICK_SECONDS = 0.25
 _LONGEST_PAUSE_SECONDS = 2.0
 _MOST_UNTIMED = 1000
+_MOST_RECENT = 4000  # pulls of which each duration is kept
 _LOADING_SECONDS = 120.0  # that a worker may take to start and to import, beside the timeout
 _BINARY = frozenset((0.0, 1.0))
+
+
+# λ before anything is known: no deadline is too short for it.
+NO_IDEA = PowerLaw(1.0, unit_seconds=1e-12)
 
 
 class Recorder(Protocol):
@@ -51,6 +58,13 @@ class ArmsFailed(PacelineError):
     def __init__(self, arms: list[int]) -> None:
         self.arms = arms
         super().__init__(f"arms {arms} failed")
+
+
+class Ended(NamedTuple):
+    """A round of an earlier session: how the pool was then, and what was back if it was cut off."""
+
+    conditions: Conditions
+    known: Snapshot | None
 
 
 class NotBinary(PacelineError):
@@ -109,7 +123,6 @@ class Dispatcher:
         self.binary = False  # whether a value other than 0 and 1 is an error
         self.in_order = True  # whether a deadline leaves out values that came before their turn
         self.pulls = 0  # that have given a value, in this session or before
-        self.wasted = 0
         self.core_seconds = 0.0
         self.arm_seconds = np.zeros(arms)
         self.failures: list[tuple[int, int, Failure]] = []
@@ -133,22 +146,33 @@ class Dispatcher:
         self._finished = False
         self._untimed: list[tuple[int, Sequence[Run], Sequence[float]]] = []
         self._seconds_by_cores: dict[int, tuple[int, float]] = {}
+        self._delays: Delays | None = None
+        self._delays_of: CorePool | None = None
+        self._delayed_pulls = 0
+        self._recent: deque[tuple[int, float]] = deque(maxlen=_MOST_RECENT)
         self.begin(np.arange(arms))
 
     # What the loop sees.
 
-    def begin(self, racing: Ints, *, rounds: Sequence[Conditions] = (), shift: float = 0.0) -> None:
+    def begin(self, racing: Ints, *, rounds: Sequence[Ended] = (), shift: float = 0.0) -> None:
         """A policy starts, which knows only the arms `racing` and calls them 0, 1, …
 
-        What is known of them answers its first rounds. `rounds` are the conditions that it was
-        told before, if the race was interrupted; `shift` is what its clock is behind ours.
+        What is known of them answers its first rounds. `rounds` are those that it was told of
+        before, if the race was interrupted; `shift` is what its clock is behind ours.
         """
         self.ledger.begin(racing)
-        self.wasted = 0
+        self._unwanted = 0
         self._round: Round | None = None
         self._recorded = list(rounds)
-        self._told_pool = rounds[-1].scaling if rounds else None
+        self._told_pool = rounds[-1].conditions.scaling if rounds else None
+        self._told_delays = rounds[-1].conditions.delays if rounds else None
+        self._ended = 0  # how many rounds have
         self._shift = shift
+
+    @property
+    def wasted(self) -> int:
+        """The pulls that nobody was told of: no longer wanted, or not back when they should."""
+        return self._unwanted + self.ledger.skipped
 
     def now(self) -> float:
         """The seconds since the race began, as the policy counts them."""
@@ -167,7 +191,7 @@ class Dispatcher:
         if wanted is self._round:
             return
         self._round = wanted
-        self.wasted += self.ledger.expect(wanted)
+        self._unwanted = self.ledger.expect(wanted)
         self._backlog.want(self.ledger.wanted_until(wanted))
         for running in self._running.values():
             if running.left and not any(map(self._backlog.is_wanted, running.left)):
@@ -176,32 +200,50 @@ class Dispatcher:
     def wait(self, until: float) -> Results:
         """Return the next level of results, as soon as all arms of the round have it."""
         moment = until + self._shift + self._zero
+        assert self._round is not None
+        boxed = math.isfinite(self._round.until)
+        if boxed and self._ended < len(self._recorded):
+            known = self._recorded[self._ended].known
+            assert known is not None
+            return self.ledger.close(known)
         while True:
             results = self.ledger.next_level()
             if results is not None:
                 return results
             if self._clock() >= moment:
+                if boxed:
+                    return replace(self.ledger.close(), last=self._round.until <= until)
                 return self.ledger.leftovers(in_order=self.in_order)
             self._fill()
             self._listen(moment)
 
     def conditions(self, rounds: int) -> Conditions:
         """The time and the pool at the end of a round: as recorded, or as they are now."""
+        self._ended = rounds + 1
         if rounds < len(self._recorded):
-            conditions = self._recorded[rounds]
+            conditions = self._recorded[rounds].conditions
             assert isinstance(conditions.scaling, CorePool)
             if conditions.scaling.cores == self.rules.cores:
                 self.use(conditions.scaling)
             return conditions
-        if self.learning:
+        if self.learning and self.pulls:
             self.refit()
-        assert self.pool is not None
-        conditions = Conditions(self.now(), self.pool)
-        # The pool only if it is another: it has an entry per core, and rounds may be short.
-        changed = self.pool is not self._told_pool
-        self._told_pool = self.pool
-        pool = self.pool.to_json() if changed else None
-        self._write({"kind": "round", "seconds": conditions.seconds, "pool": pool})
+        if self.pool is None:  # the first round ended before anything was back
+            return Conditions(self.now(), NO_IDEA)
+        delays = self.delays()
+        conditions = Conditions(self.now(), self.pool, delays)
+        # A round may end long after its last result: that time is gone for whoever resumes, too.
+        at = round(self.elapsed(), 6)
+        record: Record = {"kind": "round", "at": at, "seconds": conditions.seconds}
+        # What is long only if it is another: rounds may be short.
+        if self.pool is not self._told_pool:
+            record["pool"] = self.pool.to_json()
+        if delays is not self._told_delays:
+            record["delays"] = delays.to_json()
+        if self._round is not None and math.isfinite(self._round.until):
+            record["boxed"] = True
+        self._told_pool, self._told_delays = self.pool, delays
+        self._write(record)
         self._commit()
         return conditions
 
@@ -349,6 +391,7 @@ class Dispatcher:
 
     def _count_time(self, cores: int, done: Sequence[Run], seconds: Sequence[float]) -> None:
         self._untimed.append((cores, done, seconds))
+        self._recent.extend((cores, one) for one in seconds)
         if len(self._untimed) > _MOST_UNTIMED:
             self._time()
         total, start = 0.0, 0
@@ -507,6 +550,24 @@ class Dispatcher:
         expected = sum(count * float(table[cores - 1]) for cores, (count, _) in counts)
         factor = sum(total for _, (_, total) in counts) / expected
         return lambda cores: max(factor, 1e-12) * float(table[cores - 1])
+
+    def delays(self) -> Delays:
+        """How long pulls take beside what the pool says: the latest, and those that are overdue."""
+        assert self.pool is not None
+        enough = self.pulls >= _REFIT_GROWTH * self._delayed_pulls
+        if self._delays is not None and not enough and self._delays_of is self.pool:
+            return self._delays
+        self._delayed_pulls, self._delays_of = self.pulls, self.pool
+        table = self.pool.runtime_seconds
+        now, recent = self._clock(), list(self._recent)
+        seen = [seconds / float(table[cores - 1]) for cores, seconds in recent]
+        usual = float(np.median(seen)) if seen else 1.0
+        for running in self._running.values():  # it will be longer than this
+            so_far = (now - running.heard) / float(table[running.job.cores - 1])
+            if so_far > usual:
+                seen.append(so_far)
+        self._delays = Delays.seen(seen)
+        return self._delays
 
     def runtime(self) -> Runtime:
         """τ, as fitted to all pulls so far."""

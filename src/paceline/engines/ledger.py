@@ -2,19 +2,24 @@
 
 Of each arm it hears the first pulls first, and all arms of a round level: where the next look is
 depends on the round alone. So the same values lead to the same race, whichever pull was quick, and
-quick pulls, which may well be the bad ones, get no weight of their own.
+quick pulls, which may well be the bad ones, get no weight of their own. Only a round that says
+until when it lasts ends with whatever is back; its other pulls count later, if they come.
 """
 
 import math
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
-from paceline.core.rounds import NO_ARMS, NO_RESULTS, Results, Round
+from paceline.core.rounds import NO_RESULTS, Results, Round
 
 _LOOK_SHARE = 0.05  # between two looks in a round the pulls of an arm grow by so much
+
+# Which pulls have a value, arm by arm: up to which, and the gaps before.
+Snapshot = list[tuple[int, list[int]]]
 
 
 class Ledger:
@@ -35,12 +40,16 @@ class Ledger:
         self._values = [array("d") for _ in range(arms)]  # of pulls 0, 1, … without a gap
         # Of pulls beyond a gap: by the number of the first, the values of consecutive ones.
         self._ahead: list[dict[int, Sequence[float]]] = [{} for _ in range(arms)]
+        self._counts = [0] * arms  # of all values
         self.begin(np.arange(arms))
 
     def begin(self, racing: Ints) -> None:
         """A policy starts that heard of nothing; the arms `racing` it calls 0, 1, …"""
         self._racing: list[int] = racing.tolist()
+        # Of each arm all pulls below this were told, but for those that were not back in time.
         self._told: Ints = np.zeros(racing.size, dtype=np.int64)
+        self._skipped: list[list[int]] = [[] for _ in self._racing]
+        self._unheard: dict[int, int] = {}  # values of arms that are not in the round any more
         self._round = Round(racing[:0], racing[:0])
         self._due: Ints = racing[:0]
         self._lacking = 0  # a place in the round where values were missing when last seen
@@ -53,6 +62,7 @@ class Ledger:
         if first < len(known) or first in ahead:
             return
         ahead[first] = values
+        self._counts[arm] += len(values)
         while len(known) in ahead:
             known.extend(ahead.pop(len(known)))
 
@@ -87,12 +97,20 @@ class Ledger:
         return [(self._racing[a], end) for a, end in zip(wanted.arms, until.tolist(), strict=True)]
 
     def expect(self, wanted: Round) -> int:
-        """The pulls that the policy still waits for; return how many it no longer wants to hear of.
+        """The pulls that the policy still waits for; return how many values it has not heard of.
 
-        Those are values of arms that have fallen since, which came before their turn.
+        Those are of arms that have fallen since, and came before their turn. An arm that is asked
+        for again has not fallen: in a replay much is known long before its turn.
         """
-        gone = np.setdiff1d(self._round.arms, wanted.arms) if wanted.arms.size else NO_ARMS
-        unheard = sum(len(self._values[self._racing[arm]]) - int(self._told[arm]) for arm in gone)
+        if wanted.arms.size:
+            if self._unheard:
+                back = set(wanted.arms.tolist())
+                self._unheard = {a: count for a, count in self._unheard.items() if a not in back}
+            for arm in np.setdiff1d(self._round.arms, wanted.arms).tolist():
+                # Below 0 where pulls were skipped: those are counted as such.
+                unheard = len(self._values[self._racing[arm]]) - int(self._told[arm])
+                if unheard > 0:
+                    self._unheard[arm] = unheard
         self._round = wanted
         if wanted.due is None:
             told = self._told[wanted.arms]
@@ -101,10 +119,12 @@ class Ledger:
         else:
             self._due = wanted.due
         self._lacking = 0
-        return unheard
+        return sum(self._unheard.values())
 
     def next_level(self) -> Results | None:
         """The results up to the next look, if all arms of the round have them."""
+        if math.isfinite(self._round.until):
+            return self._all_of_round()
         arms, count = self._round.arms, self._round.arms.size
         for place in range(self._lacking, count):
             arm = arms[place]
@@ -113,6 +133,65 @@ class Ledger:
                 return None
         some = self._due > 0
         return self._tell(arms[some], self._due[some]) if some.any() else None
+
+    # Rounds that end with what is back.
+
+    def _all_of_round(self) -> Results | None:
+        """All that is back, if that is as much of every arm as was asked for."""
+        for i in range(self._lacking, self._round.arms.size):
+            place, pulls = self._round.arms[i], self._round.pulls[i]
+            heard = self._told[place] - len(self._skipped[place])
+            # To count is quick, and to look which ones they are is not.
+            too_few = self._counts[self._racing[place]] < heard + pulls
+            if too_few or len(self._back(place, pulls)) < pulls:
+                self._lacking = i
+                return None
+        return self.close()
+
+    def _back(
+        self, place: int, pulls: int, known: tuple[int, Sequence[int]] | None = None
+    ) -> list[int]:
+        """The pulls that are back: of those skipped before, and of the next so many."""
+        end, gaps = known or self.gaps(self._racing[place])
+        first = int(self._told[place])
+        asked = [*self._skipped[place], *range(first, first + int(pulls))]
+        missing = set(gaps)
+        return [pull for pull in asked if pull < end and pull not in missing]
+
+    def close(self, known: Snapshot | None = None) -> Results:
+        """End the round with all that is back; or with what was, when it ended before."""
+        arms, rows = [], []
+        for place, pulls in zip(self._round.arms.tolist(), self._round.pulls.tolist(), strict=True):
+            arm = self._racing[place]
+            back = self._back(place, pulls, known[arm] if known else None)
+            first, heard = int(self._told[place]), set(back)
+            asked = [*self._skipped[place], *range(first, first + pulls)]
+            self._skipped[place] = [pull for pull in asked if pull not in heard]
+            self._told[place] += pulls
+            if back:
+                arms.append(place)
+                rows.append(self._values_of(arm, back))
+        return replace(self._summed(np.array(arms, dtype=np.int64), rows), last=True)
+
+    def snapshot(self) -> Snapshot:
+        """Which pulls have a value now."""
+        return [self.gaps(arm) for arm in range(len(self._values))]
+
+    @property
+    def skipped(self) -> int:
+        """How many pulls were asked for, and not back when their rounds ended."""
+        return sum(map(len, self._skipped))
+
+    def _values_of(self, arm: int, pulls: Sequence[int]) -> list[float]:
+        values, known = self._values[arm], len(self._values[arm])
+        if pulls[-1] < known:
+            return [values[pull] for pull in pulls]
+        ahead = {
+            pull: value
+            for first, some in self._ahead[arm].items()
+            for pull, value in enumerate(some, start=first)
+        }
+        return [values[pull] if pull < known else ahead[pull] for pull in pulls]
 
     def leftovers(self, *, in_order: bool) -> Results:
         """All that is back of the round, level or not; in order only, or also beyond gaps."""
@@ -127,21 +206,26 @@ class Ledger:
         return self._tell(self._round.arms[some], pulls[some]) if some.any() else NO_RESULTS
 
     def _tell(self, arms: Ints, pulls: Ints) -> Results:
-        sums, squares = np.zeros(arms.size), np.zeros(arms.size)
-        spreads = np.zeros(arms.size)
         rows = []
         places = zip(arms.tolist(), self._told[arms].tolist(), pulls.tolist(), strict=True)
-        for i, (place, first, count) in enumerate(places):
+        for place, first, count in places:
             arm = self._racing[place]
             found: Sequence[float] = self._values[arm][first : first + count]
             if len(found) < count:
                 found = [*found, *self._beyond(arm)][:count]
-            rewards = self.sign * np.array(found)
-            with np.errstate(over="ignore", invalid="ignore"):  # too large to square: no bound on σ
-                sums[i] = rewards.sum()
-                squares[i] = rewards @ rewards
-                spreads[i] = ((rewards - sums[i] / count) ** 2).sum()
-            rows.append(rewards)
+            rows.append(found)
         self._told[arms] += pulls
-        level = self._round.each and pulls.min() == pulls.max()
-        return Results(arms, pulls, sums, squares, spreads, np.array(rows) if level else None)
+        return self._summed(arms, rows)
+
+    def _summed(self, arms: Ints, rows: Sequence[Sequence[float]]) -> Results:
+        sums, squares = np.zeros(arms.size), np.zeros(arms.size)
+        spreads = np.zeros(arms.size)
+        rewards = [self.sign * np.array(row) for row in rows]
+        pulls = np.array([row.size for row in rewards], dtype=np.int64)
+        for i, row in enumerate(rewards):
+            with np.errstate(over="ignore", invalid="ignore"):  # too large to square: no bound on σ
+                sums[i] = row.sum()
+                squares[i] = row @ row
+                spreads[i] = ((row - sums[i] / row.size) ** 2).sum()
+        level = self._round.each and arms.size and pulls.min() == pulls.max()
+        return Results(arms, pulls, sums, squares, spreads, np.array(rewards) if level else None)

@@ -8,7 +8,7 @@ much of the pool is free and end at their own times.
 import heapq
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -114,7 +114,7 @@ class SimulatedEngine:
         """Let the next pulls finish; None if they have to wait for others that are due."""
         if not self._running or self._running[0].end > until * (1 + _SLACK):
             self._now = max(self._now, until) if math.isfinite(until) else self._now
-            return NO_RESULTS
+            return replace(NO_RESULTS, last=self._wanted.until <= until)
         end = self._running[0].end
         self._now = min(end, until)
         finished = [heapq.heappop(self._running)]
@@ -149,8 +149,6 @@ class SimulatedEngine:
         self._ready[arms] -= pulls
         if not self._ready.any():
             self._ready = None
-        if wanted.each and pulls.min() == pulls.max():
-            return self._draw_each(arms, pulls)
         return self._draw(arms, pulls)
 
     def conditions(self, rounds: int) -> Conditions:
@@ -166,6 +164,8 @@ class SimulatedEngine:
         return self._draw(batch.arms, batch.pulls)
 
     def _draw(self, arms: Ints, pulls: Ints) -> Results:
+        if self._wanted.each and pulls.min() == pulls.max():
+            return self._draw_each(arms, pulls)
         # Numbered when they finish: a cancelled pull then leaves no hole.
         first = self._drawn[arms] if self._problem.numbered else self._drawn
         sums, squares = self._problem.draw(arms, pulls, first, self._rng)

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from paceline.core.arrays import Ints, failure_probability, non_negative, positive, whole
+from paceline.core.delays import Delays
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import NO_ARMS, Conditions, Results, Round, Verdict
 from paceline.core.scaling import Scaling
@@ -28,7 +29,8 @@ class Task:
 
     `noise` is what is assumed about the rewards; `paired` says that the k-th pulls of all arms
     share their seed. `arms_at_start` counts those too that have failed since: they are not raced,
-    but intervals were theirs as well. `seed` feeds the policy's own choices, such as breaking ties.
+    but intervals were theirs as well. `delays` is how the times of pulls spread around what λ says;
+    None if they do not. `seed` feeds the policy's own choices, such as breaking ties.
     """
 
     arms: int
@@ -40,6 +42,7 @@ class Task:
     noise: Noise = BERNOULLI
     paired: bool = False
     arms_at_start: int | None = None
+    delays: Delays | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -118,9 +121,9 @@ class Pacer(ABC):
 
     Attributes: `task`; `tally`, all results so far; `alive`, the arms still in the race; `rounds`,
     how many are complete; `rng`, for the policy's own choices, used in `opening` and `decide` only
-    so that a replay repeats them; `scaling`, λ as now known, and `elapsed`, the seconds at the end
-    of the last round. The race opens in `__init__`: a subclass with fields of its own sets them
-    before it calls this one.
+    so that a replay repeats them; `scaling`, λ as now known, `delays`, how pulls keep to it, and
+    `elapsed`, the seconds at the end of the last round. The race opens in `__init__`: a subclass
+    with fields of its own sets them before it calls this one.
     """
 
     def __init__(self, task: Task) -> None:
@@ -131,6 +134,7 @@ class Pacer(ABC):
         self.verdict: Verdict | None = None
         self.rounds = 0
         self.scaling = task.scaling
+        self.delays = task.delays
         self.elapsed = 0.0
         self._missing = NOTHING
         self._adopt(self.opening())
@@ -153,7 +157,8 @@ class Pacer(ABC):
             return
         self.tally.add(results)
         # Engines in virtual time hand back the arrays of a whole round: nothing to subtract then.
-        if results.arms is not self._missing.arms or results.pulls is not self._missing.pulls:
+        whole = results.arms is self._missing.arms and results.pulls is self._missing.pulls
+        if not (whole or results.last):
             self._missing = self._without(results)
             if self._missing.arms.size:
                 return
@@ -164,6 +169,7 @@ class Pacer(ABC):
         """Take in the time and λ, just before the results that complete a round."""
         self.elapsed = conditions.seconds
         self.scaling = conditions.scaling
+        self.delays = conditions.delays
 
     def look(self) -> None:  # noqa: B027 - most policies need whole rounds
         """Results are in, but not all of the round: drop arms now, if the evidence allows it."""
@@ -171,15 +177,19 @@ class Pacer(ABC):
     def stop(self, reason: str) -> Verdict:
         """Say how the race stands when it is ended from outside.
 
-        Where a confidence was asked for, or nothing has been pulled, it is undecided among the
-        arms alive; otherwise the arm with the best mean is the answer, with nothing guaranteed.
+        If only a confidence was asked for, or nothing has been pulled, it is undecided among the
+        arms alive; whoever gave a deadline is given the arm with the best mean by then.
         """
-        if self.task.confidence is not None or not self.tally.pulls.any():
+        if self.task.deadline is None or not self.tally.pulls.any():
             return Verdict(self.alive, decided=False, confidence=None, reason=reason)
         # A generator of its own: being asked for the standing must not change the race.
         own = np.random.default_rng((self.task.seed, self.rounds))
         best = self.ranked(self.alive, own)[: self.task.top]
-        return Verdict(best, decided=True, confidence=None, reason=reason)
+        return Verdict(best, decided=True, confidence=self.reached(best), reason=reason)
+
+    def reached(self, answer: Ints) -> float | None:
+        """What is guaranteed of an answer given now, before its time: nothing, as a rule."""
+        return None
 
     def ranked(self, arms: Ints, rng: np.random.Generator) -> Ints:
         """`arms` by falling mean, ties in random order: index order would favour sorted arms."""

@@ -8,11 +8,13 @@ from paceline.policies.lil_ucb import LilUCB
 from paceline.policies.racing import Racing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
+from paceline.policies.staged import Staged
 from paceline.policies.ucb_e import UCBE
 from paceline.policies.uniform import Uniform
 
 POLICIES: dict[str, type[Policy]] = {
     "racing": Racing,
+    "staged": Staged,
     "apr": APR,
     "batch-racing": BatchRacing,
     "ssh": SSH,
@@ -30,7 +32,7 @@ def find_policy(policy: str | Policy | None, *, deadline_only: bool) -> Policy:
     APR(beta=2.0, deviation=1.0, sigma=None)
     """
     if policy is None:
-        return SSH() if deadline_only else Racing()
+        return Staged() if deadline_only else Racing()
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, str) and policy in POLICIES:

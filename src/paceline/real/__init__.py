@@ -71,8 +71,9 @@ def race(
 
     **When it stops.** At `confidence` (0.95 if neither is given), when the best arm is known with
     that probability; at `deadline` (seconds, "10m", a timedelta or a datetime), with the best
-    answer by then; with both, at whichever comes first. `tolerance` is how much worse than the
-    best is good enough; `max_pulls` a cap. `top` asks for the best few.
+    answer by then; with both, at whichever comes first, and `result.confidence` is what was
+    reached by then. `tolerance` is how much worse than the best is good enough; `max_pulls` a cap.
+    `top` asks for the best few.
 
     **Noise.** `"bernoulli"` (0 or 1), `"bounded"` with `bounds=(lowest, highest)`, `"normal"`,
     `"subgaussian"` with `sigma`; `"auto"` sees whether the first values are all 0 or 1, and takes

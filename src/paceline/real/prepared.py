@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paceline.commands import Command
+from paceline.core.pool import CorePool
 from paceline.core.problem import takes
 from paceline.core.rounds import Verdict
 from paceline.core.seeds import pull_seeds
@@ -20,6 +21,7 @@ from paceline.engines.local import LocalHost
 from paceline.engines.work import CommandWork, FunctionWork, Host, Work
 from paceline.errors import Interrupted, InvalidInput, RaceFailed
 from paceline.journal import Journal, Record, read_records
+from paceline.policies.staged import Staged
 from paceline.real.contest import Contest
 from paceline.real.record import (
     Past,
@@ -32,6 +34,7 @@ from paceline.real.record import (
 from paceline.real.settings import Settings
 from paceline.real.summary import result_of
 from paceline.result import Result, Standing
+from paceline.theory import plan_chain
 
 _MOST_NAMED = 8
 _MOST_COMMANDS = 3
@@ -152,6 +155,8 @@ class Prepared:
             ("cores per pull", per_pull),
             ("scaling", scaling),
         ]
+        if isinstance(settings.policy, Staged) and settings.pool is not None:
+            lines += _plan(settings, settings.pool)
         if isinstance(settings.what, Command):
             seed = pull_seeds(settings.seed, 0, 0, 1, paired=settings.paired)[0]
             for arm in settings.arms[:_MOST_COMMANDS]:
@@ -167,6 +172,17 @@ class Prepared:
             known = "is there, and is gone on with" if records else "is new"
             lines.append(("journal", f"{self.journal} {known}"))
         return lines
+
+
+def _plan(settings: Settings, pool: CorePool) -> list[tuple[str, str]]:
+    """The cuts of `staged`, if pulls keep to the scaling."""
+    assert settings.deadline is not None
+    chain = plan_chain(len(settings.arms), pool, settings.deadline.seconds, top=settings.top)
+    if chain is None:
+        return []  # it was not refused, so a subset of the arms is raced
+    sizes = " → ".join(str(size) for size in chain.sizes)
+    pulls = ", ".join(str(each) for each in chain.pulls[1:])
+    return [("plan", f"{sizes} arms, after {pulls} pulls each")]
 
 
 def replay(settings: Settings, records: Sequence[Record]) -> Contest:

@@ -16,11 +16,13 @@ import numpy as np
 
 from paceline.commands import Command
 from paceline.core.arrays import Ints
+from paceline.core.delays import Delays
 from paceline.core.noise import Noise
 from paceline.core.pool import CorePool
 from paceline.core.rounds import Conditions
 from paceline.durations import Deadline
-from paceline.engines.dispatch import Dispatcher, Rules
+from paceline.engines.dispatch import Dispatcher, Ended, Rules
+from paceline.engines.ledger import Snapshot
 from paceline.errors import InvalidInput
 from paceline.journal import FORMAT, Record
 from paceline.machine import AvailableCores
@@ -38,7 +40,8 @@ class Plan:
     noise: Noise
     deadline: float | None  # on the policy's clock
     shift: float  # what its clock is behind the race's
-    rounds: tuple[Conditions, ...] = ()  # what it was told, if it was started before
+    delays: Delays | None  # how pulls keep to λ
+    rounds: tuple[Ended, ...] = ()  # those it was told of, if it was started before
 
     def to_json(self) -> Record:
         """The record of its start."""
@@ -49,26 +52,30 @@ class Plan:
             "noise": asdict(self.noise),
             "deadline": self.deadline,
             "shift": self.shift,
+            "delays": None if self.delays is None else self.delays.to_json(),
         }
 
     @classmethod
-    def from_json(cls, record: Record, rounds: Sequence[Record]) -> "Plan":
+    def from_json(cls, record: Record, rounds: Sequence[tuple[Record, Snapshot | None]]) -> "Plan":
         """The plan of a record, with the rounds that were recorded after it."""
         noise = dict(record["noise"])
         noise["bounds"] = tuple(noise["bounds"]) if noise["bounds"] else None
         first = pool = CorePool.from_json(record["pool"])
+        at_start = delays = _delays(record.get("delays"))
         told = []
-        for one in rounds:
+        for one, known in rounds:
             # The same pool stays the same object: a policy sees by that whether λ is another.
-            if one["pool"] is not None and one["pool"] != pool.to_json():
+            if one.get("pool") is not None and one["pool"] != pool.to_json():
                 pool = CorePool.from_json(one["pool"])
-            told.append(Conditions(one["seconds"], pool))
+            delays = _delays(one.get("delays")) or delays
+            told.append(Ended(Conditions(one["seconds"], pool, delays), known))
         return cls(
             racing=np.array(record["arms"], dtype=np.int64),
             pool=first,
             noise=Noise(**noise),
             deadline=record["deadline"],
             shift=record["shift"],
+            delays=at_start,
             rounds=tuple(told),
         )
 
@@ -163,7 +170,7 @@ def take_up(records: Sequence[Record], dispatcher: Dispatcher, settings: Setting
     past = Past()
     out = {record.get("arm") for record in records if record["kind"] == "out"}
     stopped = settings.on_failure == "stop" or len(out) == len(settings.arms)
-    rounds: list[Record] = []
+    rounds: list[tuple[Record, Snapshot | None]] = []
     plan: Record | None = None
     for record in records[1:]:
         kind = record["kind"]
@@ -171,7 +178,8 @@ def take_up(records: Sequence[Record], dispatcher: Dispatcher, settings: Setting
         if kind == "plan":
             plan, rounds = record, []
         elif kind == "round":
-            rounds.append(record)
+            known = dispatcher.ledger.snapshot() if record.get("boxed") else None
+            rounds.append((record, known))
         else:
             if kind == "out":
                 plan, rounds = None, []  # the race goes on without that arm
@@ -289,6 +297,10 @@ def _arms_of(settings: Settings) -> list[Any]:
         return [dict(arm) for arm in settings.arms]
     texts = (re.sub(r" at 0x[0-9a-f]+", "", repr(arm)) for arm in settings.arms)
     return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
+
+
+def _delays(numbers: Sequence[float] | None) -> Delays | None:
+    return None if numbers is None else Delays.from_json(numbers)
 
 
 def _plain(value: Any) -> Any:

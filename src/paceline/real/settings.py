@@ -12,20 +12,19 @@ import numpy as np
 
 from paceline.commands import Command
 from paceline.core.arrays import failure_probability, non_negative, positive, whole
+from paceline.core.delays import Delays
 from paceline.core.noise import Noise
 from paceline.core.pool import CorePool
 from paceline.core.problem import takes
-from paceline.core.scaling import PowerLaw, Scaling
+from paceline.core.scaling import Scaling
 from paceline.durations import Deadline, deadline_of, seconds_of
-from paceline.engines.dispatch import Rules, make_pool
+from paceline.engines.dispatch import NO_IDEA, Rules, make_pool
 from paceline.errors import InvalidInput, unknown_name
 from paceline.machine import AvailableCores
 from paceline.policies.base import Policy, Task
 from paceline.policies.catalog import find_policy
-from paceline.policies.ssh import SSH
 
 _LONGEST_LABEL = 60
-_SHORTEST_PULL = 1e-12  # seconds: while λ is unknown, no deadline is refused for being short
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,14 @@ class Settings:
     on_failure: str
     max_pulls: float
 
-    def task(self, arms: int, pool: Scaling, noise: Noise, deadline: float | None) -> Task:
+    def task(
+        self,
+        arms: int,
+        pool: Scaling,
+        noise: Noise,
+        deadline: float | None,
+        delays: Delays | None = None,
+    ) -> Task:
         """What the policy is told at its start."""
         return Task(
             arms=arms,
@@ -63,6 +69,7 @@ class Settings:
             noise=noise.negated() if self.minimize else noise,
             paired=self.paired,
             arms_at_start=len(self.arms),
+            delays=delays,
             seed=self.seed,
         )
 
@@ -107,9 +114,6 @@ def settle(
     assumed = Noise.checked(noise, bounds, sigma)
     rules = replace(rules, allowed=assumed.allowed)
     chosen = find_policy(policy, deadline_only=confidence is None)
-    if policy is None and confidence is None:
-        # Better than the paper's own choices on real races; see docs/policies.md.
-        chosen = SSH(rule="bottleneck", keep_samples=True)
     settings = Settings(
         what=evaluate,
         arms=candidates,
@@ -130,7 +134,7 @@ def settle(
         on_failure=on_failure,
         max_pulls=math.inf if max_pulls is None else positive(max_pulls, "max_pulls"),
     )
-    known = settings.pool or PowerLaw(1.0, _SHORTEST_PULL)
+    known = settings.pool or NO_IDEA
     seconds = None if until is None else until.seconds
     chosen.start(settings.task(len(candidates), known, assumed, seconds))  # an unfit one is refused
     if settings.max_pulls < math.inf and settings.max_pulls % 1:

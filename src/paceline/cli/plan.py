@@ -1,0 +1,271 @@
+"""`paceline plan`: the chain of cuts for a deadline."""
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from paceline import real, theory
+from paceline.cli import race_options
+from paceline.cli.output import print_table
+from paceline.cli.results import print_facts
+from paceline.cli.specs import ARMS_HELP, SCALING_HELP, parse_means, parse_scaling
+from paceline.core.arrays import Floats, whole
+from paceline.core.noise import BERNOULLI, Noise
+from paceline.core.pool import CorePool
+from paceline.core.scaling import Scaling
+from paceline.durations import seconds_of
+from paceline.errors import InvalidInput, at_least
+from paceline.policies.staged import Staged
+from paceline.tables import Table
+from paceline.theory.chain import floor_of
+
+NAME = "plan"
+SUMMARY = "the chain of cuts for a deadline"
+DESCRIPTION = """\
+Print what `staged`, the policy for a deadline, plans: how many arms it keeps after
+how many pulls of each, and when. Nothing is run.
+
+  paceline plan --arms 1024 --scaling power:0.5 --deadline 500
+  paceline plan --means uniform:1024 --scaling cores:64,0.5 --deadline 10m
+  paceline plan race.toml --pull 30s
+
+In the table, `pulls` are the new ones of each arm, `in all` those since the start,
+and `at once` those of all arms that run side by side.
+
+The plan of a race needs the seconds of a pull. They are known if the file's scaling
+is in seconds, as cores:64,0.5 is; otherwise `paceline profile` measures them."""
+
+_FROM_FILE = ("deadline", "cores", "top")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("file", metavar="FILE", nargs="?", help=race_options.FILE_HELP)
+    parser.add_argument("-n", "--arms", type=int, metavar="N", help="how many arms there are")
+    parser.add_argument(
+        "-m", "--means", help=f"{ARMS_HELP}; then it is said how likely the best is found"
+    )
+    parser.add_argument("-s", "--scaling", help=SCALING_HELP)
+    parser.add_argument(
+        "--pull",
+        metavar="SPAN",
+        help="how long a pull takes on as few cores as it may have: 30s, 5m",
+    )
+    parser.add_argument("-d", "--deadline", metavar="SPAN", help="90 (seconds), 10m, 1h30m")
+    parser.add_argument("--cores", type=int, metavar="N", help="the pool of a race file")
+    parser.add_argument("--top", type=int, metavar="K", help="find the best K arms (default 1)")
+    parser.add_argument(
+        "--sigma", type=float, help="scale of the noise around the means (default: values 0 and 1)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the means, if they are drawn")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What is planned: so many arms, by a deadline, on a pool."""
+
+    arms: int
+    scaling: Scaling
+    deadline: float
+    top: int
+    noise: Noise = BERNOULLI
+    minimize: bool = False
+    paired: bool = False
+    note: str | None = None
+
+    def chain(self) -> theory.Chain:
+        chain = theory.plan_chain(self.arms, self.scaling, self.deadline, top=self.top)
+        if chain is None:
+            raise InvalidInput(
+                f"deadline {self.deadline:g} s is too short to pull each of the {self.arms} arms "
+                f"once: raise it to at least {at_least(self.scaling.seconds(float(self.arms)))} s"
+            )
+        return chain
+
+
+def run(options: argparse.Namespace) -> int:
+    """Plan, and print the stages and what they are worth."""
+    means = None if options.means is None else parse_means(options.means, options.seed)
+    case = _of_options(options, means) if options.file is None else _of_file(options)
+    if means is not None and means.size != case.arms:
+        raise InvalidInput(f"there are {case.arms} arms and {means.size} means: give one for each")
+    chain = case.chain()
+    stages = _stages(chain, case.scaling)
+    worth = _worth(case, chain, means, options.sigma)
+    if options.json:
+        print(json.dumps(_as_json(case, chain, stages, worth), indent=2))
+        return 0
+    rows = [[_cell(value) for value in stage.values()] for stage in stages]
+    print_table(Table(tuple(stages[0]), rows))
+    print()
+    print_facts(_facts(case, chain, worth))
+    return 0
+
+
+def _of_options(options: argparse.Namespace, means: Floats | None) -> _Case:
+    if options.arms is None and means is None:
+        raise InvalidInput("say what to plan for: a race file, or --arms (or --means)")
+    for name in ("scaling", "deadline"):
+        if getattr(options, name) is None:
+            raise InvalidInput(f"without a race file, give --{name}")
+    if options.cores is not None:
+        raise InvalidInput("--cores goes with a race file: here write --scaling cores:COUNT,0.5")
+    scaling = parse_scaling(options.scaling)
+    if options.pull is not None:
+        if not isinstance(scaling, CorePool):
+            raise InvalidInput(
+                f"--pull goes with a race file or a pool of cores: {options.scaling} is in seconds"
+            )
+        scaling = _in_seconds(scaling, options.pull)
+    arms = means.size if options.arms is None and means is not None else options.arms
+    return _Case(
+        whole(arms, "--arms", least=2),
+        scaling,
+        seconds_of(options.deadline, "--deadline"),
+        1 if options.top is None else options.top,
+    )
+
+
+def _of_file(options: argparse.Namespace) -> _Case:
+    if options.arms is not None:
+        raise InvalidInput("--arms and a race file both say how many arms there are: leave out one")
+    race = race_options.read_race(options.file)
+    keywords = race.options | race_options.given(options, _FROM_FILE)
+    if "deadline" not in keywords:
+        raise InvalidInput(f"{options.file} has no deadline to plan for: give --deadline")
+    if options.scaling is not None:
+        keywords["scaling"] = parse_scaling(options.scaling)
+    known = keywords.get("scaling")
+    if options.pull is not None and isinstance(known, CorePool):
+        keywords["scaling"] = _in_seconds(known, options.pull)
+    settings = real.prepare(race.command, race.arms, **keywords).settings
+    assert settings.deadline is not None
+    pool = settings.pool
+    if settings.shape is not None and options.pull is not None:
+        pool = _in_seconds(settings.shape, options.pull)
+    if pool is None:
+        raise InvalidInput(_what_to_measure(options.file, known))
+    staged = isinstance(settings.policy, Staged)
+    return _Case(
+        len(settings.arms),
+        pool,
+        settings.deadline.seconds,
+        settings.top,
+        BERNOULLI if settings.noise.scale is None else settings.noise,
+        settings.minimize,
+        settings.paired,
+        None if staged else f"the policy of the race is {settings.policy}: this is staged's plan",
+    )
+
+
+def _what_to_measure(file: str, scaling: Scaling | None) -> str:
+    measure = f"run `paceline profile {file}`"
+    if scaling is None:
+        return (
+            f"{file} has no scaling, so it is not known how long pulls take: {measure}, then give "
+            "`scaling` in the file, or --scaling, and with --pull the seconds it measured on one "
+            "core"
+        )
+    return (
+        f"{scaling} says how pulls scale, not how long one takes (the race measures that): "
+        f"{measure}, and give with --pull the seconds it measured on one core"
+    )
+
+
+def _in_seconds(pool: CorePool, pull: str) -> CorePool:
+    """The same pool with another level: a pull takes so long on the fewest cores it may have."""
+    table = pool.runtime_seconds
+    factor = seconds_of(pull, "--pull") / float(table[np.isfinite(table)][0])
+    return CorePool(pool.cores, lambda cores: factor * float(table[cores - 1]))
+
+
+def _stages(chain: theory.Chain, scaling: Scaling) -> list[dict[str, Any]]:
+    """The rows of the table, by column."""
+    rows = []
+    ends = list(accumulate(chain.seconds))
+    for place, arms in enumerate(chain.sizes[:-1]):
+        total = chain.pulls[place + 1]
+        new = total - chain.pulls[place]
+        row: dict[str, Any] = {
+            "stage": place + 1,
+            "arms": arms,
+            "kept": chain.sizes[place + 1],
+            "pulls": new,
+            "in all": total,
+            "at once": arms * new,
+            "seconds": chain.seconds[place],
+            "ends at": ends[place],
+        }
+        if isinstance(scaling, CorePool):
+            waves = scaling.waves(arms * new)
+            row["at once"] = waves[0].pulls
+            row["cores"] = sorted({wave.cores for wave in waves})
+        rows.append(row)
+    return rows
+
+
+def _worth(
+    case: _Case, chain: theory.Chain, means: Floats | None, sigma: float | None
+) -> dict[str, Any]:
+    """The bottleneck beside SSH's, and how likely the best is found."""
+    floor = floor_of(chain, case.scaling, case.deadline)
+    worth: dict[str, Any] = {"bottleneck": chain.bottleneck, "floor": floor}
+    if case.top == 1:
+        k = theory.stages_to_combine(case.arms, case.deadline, case.scaling)
+        reached = theory.bottleneck(case.arms, k, case.deadline, case.scaling)
+        worth["ssh"] = {"k": k, "bottleneck": reached}
+    if means is not None:
+        signed = -means if case.minimize else means
+        noise = case.noise.negated() if case.minimize else case.noise
+        more: dict[str, Any] = {"top": case.top, "sigma": sigma, "paired": case.paired}
+        fixed = theory.chain_bound(
+            signed, noise, kept=chain.sizes[1:], pulls=chain.pulls[1:], **more
+        )
+        adaptive = theory.floor_bound(signed, noise, floor=floor, **more)
+        worth["success"] = {"chain": 1 - fixed, "staged": 1 - adaptive}
+    return worth
+
+
+def _as_json(
+    case: _Case, chain: theory.Chain, stages: Sequence[dict[str, Any]], worth: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "arms": case.arms,
+        "top": case.top,
+        "scaling": str(case.scaling),
+        "deadline": case.deadline,
+        "seconds": chain.total_seconds,
+        "stages": [{name.replace(" ", "_"): row[name] for name in row} for row in stages],
+        **worth,
+    }
+
+
+def _facts(case: _Case, chain: theory.Chain, worth: dict[str, Any]) -> list[tuple[str, str]]:
+    beyond = f" beyond the top {case.top - 1}" if case.top > 1 else ""
+    text = f"{chain.bottleneck}, the least over the cuts of pulls in all times arms kept{beyond}"
+    facts = [("scaling", str(case.scaling)), ("bottleneck", text)]
+    if "ssh" in worth:
+        facts.append(("SSH", "{bottleneck} with its k* = {k}".format(**worth["ssh"])))
+    if "success" in worth:
+        fixed, adaptive = (_at_least(worth["success"][name]) for name in ("chain", "staged"))
+        text = f"{fixed} for this chain as it stands, {adaptive} as staged plans anew on the way"
+        facts.append(("success", f"{text}: by bounds, for these means"))
+    if case.note is not None:
+        facts.append(("note", case.note))
+    return facts
+
+
+def _cell(value: Any) -> Any:
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _at_least(probability: float) -> str:
+    """Rounded down, so that what is written holds."""
+    return f"at least {math.floor(probability * 1e4) / 1e4:g}"

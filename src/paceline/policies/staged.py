@@ -1,0 +1,364 @@
+"""Staged elimination for a deadline: a chain of cuts planned for λ, and planned anew as it goes."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from paceline.core.arrays import Floats, Ints
+from paceline.core.delays import Boxed, Delays
+from paceline.core.evidence.base import shrunk_variances
+from paceline.core.rounds import Conditions, Results, Round, Verdict
+from paceline.core.scaling import Scaling
+from paceline.errors import InvalidInput, at_least, unknown_name
+from paceline.policies.base import Pacer, Policy, Task
+from paceline.theory.chain import Chain, chain_sizes, floor_of, plan_chain, plan_wider
+
+Stragglers = Literal["cut", "wait"]
+_STRAGGLERS: tuple[Stragglers, ...] = ("cut", "wait")
+
+_CLEARLY_BEHIND = 2.0  # standard errors, where the arms differ more than the noise
+_UNSEEN = 0.1  # share of real differences in what the means show: below that, noise rules
+_LEAST_SEEN = 0.001
+_WIDER = 3.0  # so many times the arms planned are kept then, if time allows
+_NARROWING = 0.7
+_LONGER = 1.3  # the first stage than in the best plan
+_CLOSE_ENOUGH = 1e-3  # to the best plan
+_ON_TIME = 1e-6  # of the deadline
+_WORTH_A_STAGE = 0.1  # more pulls: less is not waited for at the end
+_SUBSET_PULLS = 4.0  # bottleneck for each arm of a subset
+
+
+@dataclass(frozen=True)
+class Staged(Policy):
+    """Stages of equal pulls with a cut after each: fewest arms lost by the deadline.
+
+    The chain of cuts is the one with the largest bottleneck (see `theory.plan_chain`), planned
+    anew after each stage for the time that is really left. Arms that are clearly behind go earlier
+    than planned, within a floor that keeps the guarantee; where nothing can be seen yet, more stay.
+
+    Where the times of pulls vary, a stage ends when most of its pulls are back, and the rest is
+    cut off (`stragglers="cut"`); with `"wait"`, and where pulls are paired, it waits for all.
+
+    A deadline that is too short to pull every arm once is refused; with `best_effort` as many
+    arms are raced, chosen at random, as make sense.
+
+    >>> from paceline import PowerLaw, simulate
+    >>> result = simulate([0.9, 0.5, 0.4, 0.3], policy=Staged(), scaling=PowerLaw(0.5), deadline=8)
+    >>> result.index, bool(result.seconds[0] <= 8)
+    (array([0]), True)
+    """
+
+    stragglers: Stragglers = "cut"
+    best_effort: bool = False
+
+    name = "staged"
+    goal = "deadline"
+    finds_top = True
+    learns_sigma = True
+
+    def __post_init__(self) -> None:
+        if self.stragglers not in _STRAGGLERS:
+            raise unknown_name("stragglers", self.stragglers, _STRAGGLERS)
+
+    def _pacer(self, task: Task) -> Pacer:
+        return StagedPacer(self, task)
+
+
+class StagedPacer(Pacer):
+    """The chain that is followed: its stage `stage` is under way, or about to begin."""
+
+    def __init__(self, policy: Staged, task: Task) -> None:
+        assert task.deadline is not None
+        self.policy = policy
+        self.deadline = task.deadline
+        self.wait = policy.stragglers == "wait" or task.paired
+        self.stage = 0
+        self.expected = 0.0  # when the stage ends by the plan
+        self.differences: tuple[float, float] | None = None  # variance of the means, and of a pull
+        self.arms_seen = 0
+        self.waited = False  # for arms of which nothing was back
+        self.residuals = np.zeros(task.arms)  # paired: squares around what the arms have in common
+        self.residual_pulls = np.zeros(task.arms)
+        self.clock = self._make_clock(task.scaling, task.delays)
+        super().__init__(task)
+
+    def _make_clock(self, scaling: Scaling, delays: Delays | None) -> Scaling:
+        """λ, or where pulls keep to it only on average, what a stage takes then."""
+        return scaling if delays is None else Boxed(scaling, delays, wait=self.wait)
+
+    def adjust(self, conditions: Conditions) -> None:
+        """Plan from now on by λ, and by how pulls keep to it, as they are known by now."""
+        # Delays by their values: in a replay they are other objects.
+        if conditions.scaling is not self.scaling or conditions.delays != self.delays:
+            self.clock = self._make_clock(conditions.scaling, conditions.delays)
+        super().adjust(conditions)
+
+    # Planning.
+
+    def opening(self) -> Round | Verdict:
+        """Plan the whole race."""
+        task, clock = self.task, self.clock
+        plan = _first_plan(task.arms, task.top, clock, self.deadline)
+        if plan is None and self.policy.best_effort:
+            self._take_subset(clock)
+            plan = _first_plan(self.alive.size, task.top, clock, self.deadline)
+        if plan is None:
+            raise self._too_short(clock)
+        self.sizes = chain_sizes(self.alive.size, task.top)
+        self.chain, self.floor = plan
+        self.planned_by = clock
+        return self._next_stage()
+
+    def _take_subset(self, clock: Scaling) -> None:
+        """As many arms, at random, as can be told apart a little; success is capped at their share.
+
+        More would each be pulled so rarely that the best is found by luck.
+        """
+        low, high = self.task.top + 1, self.task.arms
+        while low < high:
+            arms = (low + high + 1) // 2
+            plan = plan_chain(arms, clock, self.deadline, top=self.task.top, tolerance=0.01)
+            enough = plan is not None and plan.bottleneck >= _SUBSET_PULLS * arms
+            low, high = (arms, high) if enough else (low, arms - 1)
+        self.alive = np.sort(self.rng.permutation(self.alive)[:low])
+
+    def _too_short(self, clock: Scaling) -> InvalidInput:
+        arms = self.alive.size
+        shortest = at_least(clock.seconds(float(arms)))
+        each = f"each of the {arms} arms" if arms == self.task.arms else f"even {arms} arms"
+        subset = arms == self.task.arms and arms > self.task.top + 1
+        return InvalidInput(
+            f"deadline {self.deadline:g} s is too short to pull {each} once: raise it to at least "
+            f"{shortest} s" + (", or race a random subset (best_effort=True)" if subset else "")
+        )
+
+    def _plan_rest(self, left: float, *, as_planned: bool) -> None:
+        """The best chain from here, unless that is known to be the one we are on."""
+        on_time = abs(self.elapsed - self.expected) <= _ON_TIME * self.deadline
+        if as_planned and on_time and self.clock is self.planned_by:
+            return
+        clock, options = self.clock, self._options()
+        guess = float(self.chain.bottleneck)
+        plan = plan_chain(
+            self.alive.size, clock, left, tolerance=_CLOSE_ENOUGH, guess=guess, **options
+        )
+        if plan is None and math.fsum(self.chain.seconds[self.stage :]) > left * (1 + _ON_TIME):
+            options["floor"] = 0.0  # we are late: the deadline comes first
+            plan = plan_chain(
+                self.alive.size, clock, left, tolerance=_CLOSE_ENOUGH, guess=guess, **options
+            )
+        if plan is not None:
+            self.chain, self.stage, self.planned_by = plan, 0, clock
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "top": self.task.top,
+            "pulls": int(self.tally.pulls[self.alive].mean()),
+            "floor": self.floor,
+            "sizes": self.sizes,
+        }
+
+    # Stages.
+
+    def _next_stage(self) -> Round | Verdict:
+        """The pulls up to the next cut; cuts for which there are enough come at once."""
+        while self.alive.size > self.task.top:
+            target = self.chain.pulls[self.stage + 1]
+            missing = np.maximum(target - self.tally.pulls[self.alive], 0)
+            if missing.any():
+                return self._round(missing)
+            self.stage += 1
+            self._cut_to(self.chain.sizes[self.stage])
+        return Verdict(self.ranked(self.alive, self.rng), decided=True, confidence=None)
+
+    def _round(self, missing: Ints) -> Round:
+        need, clock = int(missing.sum()), self.clock
+        self.expected = self.elapsed + clock.seconds(float(need))
+        if not isinstance(clock, Boxed) or self.wait:
+            return Round(self.alive, missing, each=self.task.paired)
+        until = self.expected
+        if self.chain.sizes[self.stage + 1] <= self.task.top:
+            until = self.deadline
+        started = self._spread(missing, clock.launch(float(need)))
+        return Round(self.alive, started, until=min(until, self.deadline))
+
+    def _spread(self, missing: Ints, total: int) -> Ints:
+        """So many pulls in proportion to what the arms lack, what is left over drawn by lot.
+
+        Rounded up for each arm they would be twice as many where one pull of each is missing.
+        """
+        exact = missing * (total / int(missing.sum()))
+        started = np.maximum(exact.astype(np.int64), missing)
+        over = total - int(started.sum())
+        if over > 0:
+            short = np.flatnonzero(missing)
+            started[self.rng.permutation(short)[:over]] += 1
+        return started
+
+    def decide(self) -> Round | Verdict:
+        """Cut as planned, or more, or less; then plan the rest for the time that is left."""
+        left = self.deadline - self.elapsed
+        unheard = self.alive[self.tally.pulls[self.alive] == 0]
+        if unheard.size:  # an arm whose pulls are slow must not fall for that
+            if not self.waited and left > 0:
+                self.waited = True
+                one = np.ones(unheard.size, dtype=np.int64)
+                return Round(unheard, one, until=self.elapsed + 0.5 * left)
+            heard = self.alive[self.tally.pulls[self.alive] > 0]
+            if heard.size <= self.task.top:
+                return self.stop("of too few arms a pull was back in time")
+            self.alive = heard
+        self.stage += 1
+        planned = self.chain.sizes[self.stage]
+        if planned <= self.task.top or left <= 0:
+            return self._end(left)
+        seen = self._seen()
+        kept = planned if seen is None else min(planned, self._guarded(planned, seen))
+        unclear = kept == planned and seen is not None and seen < _UNSEEN
+        if unclear and self._keep_more(planned, left):
+            return self._next_stage()
+        as_planned = kept == planned and planned <= self.alive.size
+        self._cut_to(kept)
+        self._plan_rest(left, as_planned=as_planned)
+        return self._next_stage()
+
+    def _end(self, left: float) -> Round | Verdict:
+        """The last cut; or one more stage, if the pulls were quicker than expected."""
+        arms, each = self.alive.size, int(self.tally.pulls[self.alive].min())
+        more = self.clock.whole_pulls(max(left, 0.0)) // arms
+        if more >= max(1.0, _WORTH_A_STAGE * each):
+            self.chain = Chain((arms, self.task.top), (each, each + more), (left,), self.task.top)
+            self.stage = 0
+            return self._next_stage()
+        self._cut_to(self.task.top)
+        return self._next_stage()
+
+    def _cut_to(self, kept: int) -> None:
+        if kept < self.alive.size:
+            self.alive = np.sort(self.ranked(self.alive, self.rng)[:kept])
+
+    # What the data say.
+
+    def tell(self, results: Results) -> None:
+        """Take in results; of paired ones also what is left without the part in common."""
+        if results.values is not None and self.verdict is None and results.arms.size > 1:
+            apart = results.values - results.values.mean(axis=0)
+            correction = results.arms.size / (results.arms.size - 1)
+            self.residuals[results.arms] += correction * (
+                (apart - apart.mean(axis=1, keepdims=True)) ** 2
+            ).sum(axis=1)
+            self.residual_pulls[results.arms] += results.values.shape[1] - 1
+        super().tell(results)
+
+    def _estimates(self) -> tuple[Floats, Floats] | None:
+        """Means and variances of the arms alive; None if there is no telling yet."""
+        task, arms = self.task, self.alive
+        pulls = self.tally.pulls[arms]
+        means = self.tally.means(arms)
+        if task.paired and self.residual_pulls[arms].sum() > 0:
+            free = self.residual_pulls[arms]
+            common = self.residuals[arms].sum() / free.sum()
+            return means, (self.residuals[arms] + 4 * common) / (free + 4)
+        if task.noise.kind == "bernoulli" and task.noise.limits is not None:
+            low = task.noise.limits[0]
+            chance = ((means - low) * pulls + 0.5) / (pulls + 1)
+            return low + chance, chance * (1 - chance)
+        if task.noise.sigma is not None:
+            return means, np.full(arms.size, task.noise.sigma**2)
+        if pulls.max() > 1:
+            return means, shrunk_variances(self.tally, arms)
+        return None
+
+    def _seen(self) -> float | None:
+        """The share of real differences in the spread of the means: what was seen at first, now."""
+        pulls = float(self.tally.pulls[self.alive].mean())
+        if self.differences is None or self.alive.size == self.arms_seen:
+            variances = self._variances()
+            if variances is None:
+                return None
+            noise = float(variances.mean())
+            spread = float(self.tally.means(self.alive).var(ddof=1))
+            self.differences = max(0.0, spread - noise / pulls), noise
+            self.arms_seen = self.alive.size
+        real, noise = self.differences
+        total = real + noise / pulls
+        return max(_LEAST_SEEN, real / total) if total > 0 else _LEAST_SEEN
+
+    def _variances(self) -> Floats | None:
+        """Of single pulls, without bias; None if no arm has had two."""
+        if self.task.paired or self.task.noise.sigma is not None:
+            estimates = self._estimates()
+            return None if estimates is None else estimates[1]
+        variances = self.tally.variances(self.alive)
+        known = np.isfinite(variances)
+        return variances[known] if known.any() else None
+
+    def _guarded(self, planned: int, seen: float) -> int:
+        """How many arms are not clearly behind; as many more as the floor demands."""
+        top, estimates = self.task.top, self._estimates()
+        if estimates is None:
+            return planned
+        order = np.argsort(-estimates[0], kind="stable")
+        means, pulls = estimates[0][order], self.tally.pulls[self.alive][order]
+        errors = estimates[1][order] / pulls
+        # The luckiest of many is ahead by so much; and so far behind it no arm is by chance.
+        most = math.sqrt(2 * math.log(self.task.arms)) + 1.0
+        bar = min(_CLEARLY_BEHIND / math.sqrt(seen), most) * np.sqrt(errors[top - 1] + errors)
+        near = int(np.count_nonzero(means[top - 1] - means <= bar))
+        kept, each = max(near, top + 1), int(pulls.min())
+        while kept < planned and each * _power_of_two(kept - top + 1) < self.floor:
+            kept = top - 1 + 2 * _power_of_two(kept - top + 1)
+        return kept
+
+    def _keep_more(self, planned: int, left: float) -> bool:
+        """Where nothing is seen yet, cut to more arms than planned, if that fits."""
+        clock, options = self.clock, self._options()
+        kept = min(int(_WIDER * planned), self.alive.size)
+        while kept > planned:
+            plan = plan_wider(kept, clock, left, **options)
+            if plan is not None:
+                self._cut_to(kept)
+                self.chain, self.stage, self.planned_by = plan, 0, clock
+                return True
+            kept = int(_NARROWING * kept)
+        return False
+
+
+def _power_of_two(kept: int) -> int:
+    return 1 << (kept.bit_length() - 1)
+
+
+def _first_plan(arms: int, top: int, clock: Scaling, deadline: float) -> tuple[Chain, float] | None:
+    """The plan of a whole race and its floor: the same for all races of a simulation."""
+    try:
+        return _make_plan(arms, top, clock, deadline)
+    except TypeError:  # a scaling that cannot be told from others cannot be remembered
+        return _make_plan.__wrapped__(arms, top, clock, deadline)
+
+
+@lru_cache(maxsize=64)
+def _make_plan(arms: int, top: int, clock: Scaling, deadline: float) -> tuple[Chain, float] | None:
+    chain = plan_chain(arms, clock, deadline, top=top)
+    if chain is None:
+        return None
+    floor = floor_of(chain, clock, deadline)
+    return _lengthened(chain, floor, clock, deadline), floor
+
+
+def _lengthened(chain: Chain, floor: float, clock: Scaling, deadline: float) -> Chain:
+    """With a longer first stage: after it the data will allow for cuts that no plan can foresee."""
+    if len(chain.sizes) == 2:
+        return chain
+    arms, first = chain.sizes[0], math.ceil(_LONGER * chain.pulls[1])
+    seconds = clock.seconds(float(arms * first))
+    if seconds >= deadline:
+        return chain
+    rest = plan_chain(
+        chain.sizes[1], clock, deadline - seconds, top=chain.top, pulls=first, floor=floor
+    )
+    if rest is None:
+        return chain
+    return Chain((arms, *rest.sizes), (0, *rest.pulls), (seconds, *rest.seconds), chain.top)
