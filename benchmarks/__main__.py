@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import engine, errors, figure3, figure4, guarantee, racing, speed
+from benchmarks import engine, errors, figure3, figure4, guarantee, planner, racing, speed, staged
 from paceline.cli.output import print_table
 
 BENCHMARKS = {
@@ -20,6 +20,10 @@ BENCHMARKS = {
     "steps": racing.run_steps,
     "streaming": racing.run_streaming,
     "guarantee": guarantee.run,
+    "planner": planner.run,
+    "staged": staged.run,
+    "staged-family": staged.run_family,
+    "staged-plus": staged.run_plus,
 }
 
 

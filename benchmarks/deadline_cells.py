@@ -68,8 +68,8 @@ def _one_good(arms: int) -> Floats:
 def _polynomial(exponent: float, arms: int) -> Floats:
     """The best at 0.5 and Δ_i = 0.5 (i/n)^exponent, so that the last is at 0.
 
-    With gaps up to 0.8 SSH would need only one pull of each arm in a stage at small exponents,
-    and its T90 would tell how whole numbers round.
+    With gaps up to 0.8, exponent 0.25 and q = 0.9, SSH's first stage has one pull of each arm at
+    T90 (about 5700 s): the rounding of pulls to whole numbers would be measured.
     """
     return _joined(0.5, 0.5 - 0.5 * (np.arange(2.0, arms + 1) / arms) ** exponent)
 
