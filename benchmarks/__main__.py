@@ -5,7 +5,18 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import engine, errors, figure3, figure4, guarantee, planner, racing, speed, staged
+from benchmarks import (
+    deadlines,
+    engine,
+    errors,
+    figure3,
+    figure4,
+    guarantee,
+    planner,
+    racing,
+    speed,
+    staged,
+)
 from paceline.cli.output import print_table
 
 BENCHMARKS = {
@@ -22,6 +33,8 @@ BENCHMARKS = {
     "guarantee": guarantee.run,
     "planner": planner.run,
     "staged": staged.run,
+    "staged-bounds": deadlines.run_bounds,
+    "staged-real": deadlines.run_real,
     "staged-family": staged.run_family,
     "staged-plus": staged.run_plus,
 }

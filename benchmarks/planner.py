@@ -13,7 +13,7 @@ from paceline.machine import available_cores
 from paceline.parallel import spread
 from paceline.tables import Table
 from paceline.theory import bottleneck, chain_sizes, plan_chain, stage_count
-from paceline.theory.chain import floor_of
+from paceline.theory.raceplan import floor_of
 
 PLANS = 10_000
 SEED = 20

@@ -20,11 +20,12 @@ def race_file(folder: Path, *lines: str) -> str:
 def test_the_chain_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", *ARMS]) == 0
     lines = capsys.readouterr().out.splitlines()
-    chain = theory.plan_chain(1024, PowerLaw(0.5), 500.0)
-    assert chain is not None
+    plan = theory.plan_race(1024, PowerLaw(0.5), 500.0)
+    assert plan is not None
+    chain = plan.chain
     assert lines[0].split()[:2] == ["stage", "arms"]
     assert [line.split()[2] for line in lines[1:5]] == [str(kept) for kept in chain.sizes[1:]]
-    assert lines[2].split() == ["2", "128", "27", "93", "118", "11904", "109.1", "269.1"]
+    assert lines[2].split() == ["2", "107", "21", "110", "143", "11770", "108.5", "292.3"]
     assert f"bottleneck  {chain.bottleneck}, the least" in lines[-2]
     assert lines[-1].split() == ["SSH", "2304", "with", "its", "k*", "=", "2"]
 

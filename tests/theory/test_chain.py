@@ -25,7 +25,8 @@ from paceline.theory import (
     stage_count,
     success_bound,
 )
-from paceline.theory.chain import floor_of, least_pulls, plan_wider
+from paceline.theory.chain import least_pulls, plan_wider
+from paceline.theory.raceplan import floor_of
 
 UNKNOWN = Noise("normal")
 SLACK = 1 + 10 * ROUNDING

@@ -23,7 +23,6 @@ from paceline.durations import seconds_of
 from paceline.errors import InvalidInput, at_least
 from paceline.policies.staged import Staged
 from paceline.tables import Table
-from paceline.theory.chain import floor_of
 
 NAME = "plan"
 SUMMARY = "the chain of cuts for a deadline"
@@ -80,14 +79,14 @@ class _Case:
     paired: bool = False
     note: str | None = None
 
-    def chain(self) -> theory.Chain:
-        chain = theory.plan_chain(self.arms, self.scaling, self.deadline, top=self.top)
-        if chain is None:
+    def plan(self) -> theory.RacePlan:
+        plan = theory.plan_race(self.arms, self.scaling, self.deadline, top=self.top)
+        if plan is None:
             raise InvalidInput(
                 f"deadline {self.deadline:g} s is too short to pull each of the {self.arms} arms "
                 f"once: raise it to at least {at_least(self.scaling.seconds(float(self.arms)))} s"
             )
-        return chain
+        return plan
 
 
 def run(options: argparse.Namespace) -> int:
@@ -96,9 +95,10 @@ def run(options: argparse.Namespace) -> int:
     case = _of_options(options, means) if options.file is None else _of_file(options)
     if means is not None and means.size != case.arms:
         raise InvalidInput(f"there are {case.arms} arms and {means.size} means: give one for each")
-    chain = case.chain()
+    plan = case.plan()
+    chain = plan.chain
     stages = _stages(chain, case.scaling)
-    worth = _worth(case, chain, means, options.sigma)
+    worth = _worth(case, plan, means, options.sigma)
     if options.json:
         print(json.dumps(_as_json(case, chain, stages, worth), indent=2))
         return 0
@@ -212,11 +212,11 @@ def _stages(chain: theory.Chain, scaling: Scaling) -> list[dict[str, Any]]:
 
 
 def _worth(
-    case: _Case, chain: theory.Chain, means: Floats | None, sigma: float | None
+    case: _Case, plan: theory.RacePlan, means: Floats | None, sigma: float | None
 ) -> dict[str, Any]:
     """The bottleneck beside SSH's, and how likely the best is found."""
-    floor = floor_of(chain, case.scaling, case.deadline)
-    worth: dict[str, Any] = {"bottleneck": chain.bottleneck, "floor": floor}
+    chain = plan.chain
+    worth: dict[str, Any] = {"bottleneck": chain.bottleneck, "floor": plan.floor}
     if case.top == 1:
         k = theory.stages_to_combine(case.arms, case.deadline, case.scaling)
         reached = theory.bottleneck(case.arms, k, case.deadline, case.scaling)
@@ -224,11 +224,11 @@ def _worth(
     if means is not None:
         signed = -means if case.minimize else means
         noise = case.noise.negated() if case.minimize else case.noise
-        more: dict[str, Any] = {"top": case.top, "sigma": sigma, "paired": case.paired}
+        more: dict[str, Any] = {"sigma": sigma, "paired": case.paired}
         fixed = theory.chain_bound(
-            signed, noise, kept=chain.sizes[1:], pulls=chain.pulls[1:], **more
+            signed, noise, kept=chain.sizes[1:], pulls=chain.pulls[1:], top=case.top, **more
         )
-        adaptive = theory.floor_bound(signed, noise, floor=floor, **more)
+        adaptive = plan.loss_bound(signed, noise, **more)
         worth["success"] = {"chain": 1 - fixed, "staged": 1 - adaptive}
     return worth
 

@@ -14,7 +14,8 @@ from paceline.core.rounds import Conditions, Results, Round, Verdict
 from paceline.core.scaling import Scaling
 from paceline.errors import InvalidInput, at_least, unknown_name
 from paceline.policies.base import Pacer, Policy, Task
-from paceline.theory.chain import Chain, chain_sizes, floor_of, plan_chain, plan_wider
+from paceline.theory.chain import Chain, chain_sizes, plan_chain, plan_wider
+from paceline.theory.raceplan import RacePlan, plan_race
 
 Stragglers = Literal["cut", "wait"]
 _STRAGGLERS: tuple[Stragglers, ...] = ("cut", "wait")
@@ -24,7 +25,6 @@ _UNSEEN = 0.1  # share of real differences in what the means show: below that, n
 _LEAST_SEEN = 0.001
 _WIDER = 3.0  # so many times the arms planned are kept then, if time allows
 _NARROWING = 0.7
-_LONGER = 1.3  # the first stage than in the best plan
 _CLOSE_ENOUGH = 1e-3  # to the best plan
 _ON_TIME = 1e-6  # of the deadline
 _WORTH_A_STAGE = 0.1  # more pulls: less is not waited for at the end
@@ -108,7 +108,7 @@ class StagedPacer(Pacer):
         if plan is None:
             raise self._too_short(clock)
         self.sizes = chain_sizes(self.alive.size, task.top)
-        self.chain, self.floor = plan
+        self.chain, self.floor = plan.chain, plan.floor
         self.planned_by = clock
         return self._next_stage()
 
@@ -331,34 +331,14 @@ def _power_of_two(kept: int) -> int:
     return 1 << (kept.bit_length() - 1)
 
 
-def _first_plan(arms: int, top: int, clock: Scaling, deadline: float) -> tuple[Chain, float] | None:
-    """The plan of a whole race and its floor: the same for all races of a simulation."""
+def _first_plan(arms: int, top: int, clock: Scaling, deadline: float) -> RacePlan | None:
+    """The plan of a whole race: the same for all races of a simulation."""
     try:
-        return _make_plan(arms, top, clock, deadline)
+        return _remembered_plan(arms, top, clock, deadline)
     except TypeError:  # a scaling that cannot be told from others cannot be remembered
-        return _make_plan.__wrapped__(arms, top, clock, deadline)
+        return plan_race(arms, clock, deadline, top=top)
 
 
 @lru_cache(maxsize=64)
-def _make_plan(arms: int, top: int, clock: Scaling, deadline: float) -> tuple[Chain, float] | None:
-    chain = plan_chain(arms, clock, deadline, top=top)
-    if chain is None:
-        return None
-    floor = floor_of(chain, clock, deadline)
-    return _lengthened(chain, floor, clock, deadline), floor
-
-
-def _lengthened(chain: Chain, floor: float, clock: Scaling, deadline: float) -> Chain:
-    """With a longer first stage: after it the data will allow for cuts that no plan can foresee."""
-    if len(chain.sizes) == 2:
-        return chain
-    arms, first = chain.sizes[0], math.ceil(_LONGER * chain.pulls[1])
-    seconds = clock.seconds(float(arms * first))
-    if seconds >= deadline:
-        return chain
-    rest = plan_chain(
-        chain.sizes[1], clock, deadline - seconds, top=chain.top, pulls=first, floor=floor
-    )
-    if rest is None:
-        return chain
-    return Chain((arms, *rest.sizes), (0, *rest.pulls), (seconds, *rest.seconds), chain.top)
+def _remembered_plan(arms: int, top: int, clock: Scaling, deadline: float) -> RacePlan | None:
+    return plan_race(arms, clock, deadline, top=top)

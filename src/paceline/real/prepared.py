@@ -34,7 +34,7 @@ from paceline.real.record import (
 from paceline.real.settings import Settings
 from paceline.real.summary import result_of
 from paceline.result import Result, Standing
-from paceline.theory import plan_chain
+from paceline.theory import plan_race
 
 _MOST_NAMED = 8
 _MOST_COMMANDS = 3
@@ -177,11 +177,11 @@ class Prepared:
 def _plan(settings: Settings, pool: CorePool) -> list[tuple[str, str]]:
     """The cuts of `staged`, if pulls keep to the scaling."""
     assert settings.deadline is not None
-    chain = plan_chain(len(settings.arms), pool, settings.deadline.seconds, top=settings.top)
-    if chain is None:
+    plan = plan_race(len(settings.arms), pool, settings.deadline.seconds, top=settings.top)
+    if plan is None:
         return []  # it was not refused, so a subset of the arms is raced
-    sizes = " → ".join(str(size) for size in chain.sizes)
-    pulls = ", ".join(str(each) for each in chain.pulls[1:])
+    sizes = " → ".join(str(size) for size in plan.chain.sizes)
+    pulls = ", ".join(str(each) for each in plan.chain.pulls[1:])
     return [("plan", f"{sizes} arms, after {pulls} pulls each")]
 
 

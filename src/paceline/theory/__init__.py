@@ -29,9 +29,11 @@ from paceline.theory.deadline import (
     success_bound,
 )
 from paceline.theory.program import Stage, oracle_schedule, oracle_seconds, schedule_seconds
+from paceline.theory.raceplan import RacePlan, plan_race
 
 __all__ = [
     "Chain",
+    "RacePlan",
     "Stage",
     "bottleneck",
     "chain_bound",
@@ -46,6 +48,7 @@ __all__ = [
     "oracle_schedule",
     "oracle_seconds",
     "plan_chain",
+    "plan_race",
     "pulls_needed",
     "rate_hardness",
     "rates",

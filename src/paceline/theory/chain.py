@@ -17,7 +17,7 @@ import numpy as np
 from paceline.core.arrays import MOST_PULLS_PER_ARM, Bools, Floats, Ints, non_negative, whole
 from paceline.core.scaling import ROUNDING, Scaling
 from paceline.errors import InvalidInput
-from paceline.theory.deadline import bottleneck, stage_count, stage_unit, stages_to_combine
+from paceline.theory.deadline import bottleneck, stage_count
 
 RATIO = 1.2  # of neighbouring sizes, where not every number of arms is tried
 _ALL_SIZES = 24  # up to so many arms every number is
@@ -142,22 +142,6 @@ def plan_wider(
     search = _Search(grid, pulls, scaling, seconds * (1 + ROUNDING), needed)
     found = search.largest(0.0, 1.0, 1e-3, whole_steps=False)
     return None if found is None else _stretched(search.chain(found, top), scaling, seconds)
-
-
-def floor_of(chain: Chain, scaling: Scaling, deadline: float) -> float:
-    """The floor that a policy which plans anew keeps to, in all its cuts.
-
-    A quarter of the bottleneck, which every chain at it reaches twice over; or of SSH's n x(k*), if
-    that is more, so that the guarantee is never weaker than Theorem 3.
-    """
-    arms, reached = chain.sizes[0], float(chain.bottleneck)
-    if chain.top == 1:
-        k = stages_to_combine(arms, deadline, scaling)
-        unit = math.floor(stage_unit(arms, k, deadline, scaling) * (1 + ROUNDING))
-        cuts = np.array(chain.sizes[1:], dtype=np.float64)
-        if (np.array(chain.pulls[1:]) >= least_pulls(cuts, arms * unit / 4)).all():
-            reached = max(reached, float(arms * unit))
-    return reached / 4
 
 
 _LARGEST_LOG = math.log(float(MOST_PULLS_PER_ARM))
