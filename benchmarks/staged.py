@@ -30,7 +30,7 @@ POLICIES: dict[str, Policy] = {"SSH": SSH(), "staged": Staged()}  # the first is
 
 # Each wave of deadlines is placed where the fit so far expects these shares of right answers.
 _LEVELS = ((0.80, 0.88, 0.93, 0.96), (0.84, 0.90, 0.92, 0.95))
-_LEAST_WAVES, _MOST_WAVES = 2, 4
+_LEAST_WAVES, _MOST_WAVES = 2, 12
 _PRECISION = 0.03  # relative standard error at which no more waves are run
 _WINDOW = (0.7, 0.985)  # success outside says little about where it passes 0.9
 _LEAST_SLOPE = 0.4  # of the log-odds; SSH on uniform means at q = 0.9 has about 0.7

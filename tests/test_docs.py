@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-VERBS = ("race", "run", "check", "profile", "simulate")
+VERBS = ("race", "run", "check", "profile", "plan", "simulate")
 
 
 def shown(page: str) -> list[str]:

@@ -22,7 +22,7 @@ def test_the_chain_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     plan = theory.plan_race(1024, PowerLaw(0.5), 500.0)
     assert plan is not None
-    chain = plan.chain
+    chain = plan.chain.merged()
     assert lines[0].split()[:2] == ["stage", "arms"]
     assert [line.split()[2] for line in lines[1:5]] == [str(kept) for kept in chain.sizes[1:]]
     assert lines[2].split() == ["2", "107", "21", "110", "143", "11770", "108.5", "292.3"]

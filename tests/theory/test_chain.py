@@ -303,3 +303,9 @@ def test_the_floor_is_kept_by_the_chain_and_never_worse_than_theorem_3(
     difficulty = rate_hardness(rates(np.r_[0.0, -gaps], UNKNOWN, sigma=sigma))
     adaptive = 1 - closed_bound(floor, stage_count(arms, 1), difficulty)
     assert adaptive >= success_bound(gaps, seconds, scaling, sigma=sigma) - 1e-12
+
+
+def test_cuts_without_new_pulls_are_merged() -> None:
+    chain = Chain((16, 4, 3, 2, 1), (0, 10, 10, 28, 28), (2.0, 0.0, 1.0, 0.0))
+    assert chain.merged() == Chain((16, 3, 1), (0, 10, 28), (2.0, 1.0))
+    assert chain.merged().bottleneck == chain.bottleneck

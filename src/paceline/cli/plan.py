@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     if means is not None and means.size != case.arms:
         raise InvalidInput(f"there are {case.arms} arms and {means.size} means: give one for each")
     plan = case.plan()
-    chain = plan.chain
+    chain = plan.chain.merged()
     stages = _stages(chain, case.scaling)
     worth = _worth(case, plan, means, options.sigma)
     if options.json:

@@ -7,28 +7,25 @@ from typing import Any, Literal
 
 import numpy as np
 
-from paceline.core.arrays import Floats, Ints
+from paceline.core.arrays import Ints
 from paceline.core.delays import Boxed, Delays
-from paceline.core.evidence.base import shrunk_variances
 from paceline.core.rounds import Conditions, Results, Round, Verdict
 from paceline.core.scaling import Scaling
 from paceline.errors import InvalidInput, at_least, unknown_name
 from paceline.policies.base import Pacer, Policy, Task
+from paceline.policies.sight import Sight
 from paceline.theory.chain import Chain, chain_sizes, plan_chain, plan_wider
 from paceline.theory.raceplan import RacePlan, plan_race
 
 Stragglers = Literal["cut", "wait"]
 _STRAGGLERS: tuple[Stragglers, ...] = ("cut", "wait")
 
-_CLEARLY_BEHIND = 2.0  # standard errors, where the arms differ more than the noise
-_UNSEEN = 0.1  # share of real differences in what the means show: below that, noise rules
-_LEAST_SEEN = 0.001
-_WIDER = 3.0  # so many times the arms planned are kept then, if time allows
+_WIDER = 3.0  # so many times the arms planned are kept if nothing is seen, and time allows
 _NARROWING = 0.7
 _CLOSE_ENOUGH = 1e-3  # to the best plan
 _ON_TIME = 1e-6  # of the deadline
 _WORTH_A_STAGE = 0.1  # more pulls: less is not waited for at the end
-_SUBSET_PULLS = 4.0  # bottleneck for each arm of a subset
+_SUBSET_PULLS = 0.7  # bottleneck for each arm of a subset: more arms are pulled too rarely
 
 
 @dataclass(frozen=True)
@@ -77,11 +74,8 @@ class StagedPacer(Pacer):
         self.wait = policy.stragglers == "wait" or task.paired
         self.stage = 0
         self.expected = 0.0  # when the stage ends by the plan
-        self.differences: tuple[float, float] | None = None  # variance of the means, and of a pull
-        self.arms_seen = 0
         self.waited = False  # for arms of which nothing was back
-        self.residuals = np.zeros(task.arms)  # paired: squares around what the arms have in common
-        self.residual_pulls = np.zeros(task.arms)
+        self.sight = Sight(task)
         self.clock = self._make_clock(task.scaling, task.delays)
         super().__init__(task)
 
@@ -215,10 +209,9 @@ class StagedPacer(Pacer):
         planned = self.chain.sizes[self.stage]
         if planned <= self.task.top or left <= 0:
             return self._end(left)
-        seen = self._seen()
-        kept = planned if seen is None else min(planned, self._guarded(planned, seen))
-        unclear = kept == planned and seen is not None and seen < _UNSEEN
-        if unclear and self._keep_more(planned, left):
+        self.sight.look(self.tally, self.alive)
+        kept = min(planned, self._not_behind(planned))
+        if kept == planned and self.sight.unclear and self._keep_more(planned, left):
             return self._next_stage()
         as_planned = kept == planned and planned <= self.alive.size
         self._cut_to(kept)
@@ -240,75 +233,16 @@ class StagedPacer(Pacer):
         if kept < self.alive.size:
             self.alive = np.sort(self.ranked(self.alive, self.rng)[:kept])
 
-    # What the data say.
-
     def tell(self, results: Results) -> None:
-        """Take in results; of paired ones also what is left without the part in common."""
-        if results.values is not None and self.verdict is None and results.arms.size > 1:
-            apart = results.values - results.values.mean(axis=0)
-            correction = results.arms.size / (results.arms.size - 1)
-            self.residuals[results.arms] += correction * (
-                (apart - apart.mean(axis=1, keepdims=True)) ** 2
-            ).sum(axis=1)
-            self.residual_pulls[results.arms] += results.values.shape[1] - 1
+        """Take in results, also what single values show."""
+        if self.verdict is None:
+            self.sight.take(results)
         super().tell(results)
 
-    def _estimates(self) -> tuple[Floats, Floats] | None:
-        """Means and variances of the arms alive; None if there is no telling yet."""
-        task, arms = self.task, self.alive
-        pulls = self.tally.pulls[arms]
-        means = self.tally.means(arms)
-        if task.paired and self.residual_pulls[arms].sum() > 0:
-            free = self.residual_pulls[arms]
-            common = self.residuals[arms].sum() / free.sum()
-            return means, (self.residuals[arms] + 4 * common) / (free + 4)
-        if task.noise.kind == "bernoulli" and task.noise.limits is not None:
-            low = task.noise.limits[0]
-            chance = ((means - low) * pulls + 0.5) / (pulls + 1)
-            return low + chance, chance * (1 - chance)
-        if task.noise.sigma is not None:
-            return means, np.full(arms.size, task.noise.sigma**2)
-        if pulls.max() > 1:
-            return means, shrunk_variances(self.tally, arms)
-        return None
-
-    def _seen(self) -> float | None:
-        """The share of real differences in the spread of the means: what was seen at first, now."""
-        pulls = float(self.tally.pulls[self.alive].mean())
-        if self.differences is None or self.alive.size == self.arms_seen:
-            variances = self._variances()
-            if variances is None:
-                return None
-            noise = float(variances.mean())
-            spread = float(self.tally.means(self.alive).var(ddof=1))
-            self.differences = max(0.0, spread - noise / pulls), noise
-            self.arms_seen = self.alive.size
-        real, noise = self.differences
-        total = real + noise / pulls
-        return max(_LEAST_SEEN, real / total) if total > 0 else _LEAST_SEEN
-
-    def _variances(self) -> Floats | None:
-        """Of single pulls, without bias; None if no arm has had two."""
-        if self.task.paired or self.task.noise.sigma is not None:
-            estimates = self._estimates()
-            return None if estimates is None else estimates[1]
-        variances = self.tally.variances(self.alive)
-        known = np.isfinite(variances)
-        return variances[known] if known.any() else None
-
-    def _guarded(self, planned: int, seen: float) -> int:
+    def _not_behind(self, planned: int) -> int:
         """How many arms are not clearly behind; as many more as the floor demands."""
-        top, estimates = self.task.top, self._estimates()
-        if estimates is None:
-            return planned
-        order = np.argsort(-estimates[0], kind="stable")
-        means, pulls = estimates[0][order], self.tally.pulls[self.alive][order]
-        errors = estimates[1][order] / pulls
-        # The luckiest of many is ahead by so much; and so far behind it no arm is by chance.
-        most = math.sqrt(2 * math.log(self.task.arms)) + 1.0
-        bar = min(_CLEARLY_BEHIND / math.sqrt(seen), most) * np.sqrt(errors[top - 1] + errors)
-        near = int(np.count_nonzero(means[top - 1] - means <= bar))
-        kept, each = max(near, top + 1), int(pulls.min())
+        top, each = self.task.top, int(self.tally.pulls[self.alive].min())
+        kept = max(self.sight.near(self.tally, self.alive), top + 1)
         while kept < planned and each * _power_of_two(kept - top + 1) < self.floor:
             kept = top - 1 + 2 * _power_of_two(kept - top + 1)
         return kept

@@ -180,8 +180,9 @@ def _plan(settings: Settings, pool: CorePool) -> list[tuple[str, str]]:
     plan = plan_race(len(settings.arms), pool, settings.deadline.seconds, top=settings.top)
     if plan is None:
         return []  # it was not refused, so a subset of the arms is raced
-    sizes = " → ".join(str(size) for size in plan.chain.sizes)
-    pulls = ", ".join(str(each) for each in plan.chain.pulls[1:])
+    chain = plan.chain.merged()
+    sizes = " → ".join(str(size) for size in chain.sizes)
+    pulls = ", ".join(str(each) for each in chain.pulls[1:])
     return [("plan", f"{sizes} arms, after {pulls} pulls each")]
 
 

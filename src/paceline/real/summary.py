@@ -143,9 +143,17 @@ def _sentence(contest: "Contest", verdict: Verdict, chosen: Sequence[int]) -> st
     else:
         why = f" ({verdict.reason})" if verdict.reason else ""
         text = f"{names} {verb} {best} so far{why}; nothing is guaranteed"
-    failed = sorted(contest.dispatcher.failed)
-    if failed:
-        text += f". Out because of failures: {_list([settings.labels[arm] for arm in failed])}"
+        ledger, failed = contest.dispatcher.ledger, contest.dispatcher.failed
+        unseen = sum(
+            not ledger.values(arm, in_order=False).size
+            for arm in range(len(settings.arms))
+            if arm not in failed
+        )
+        if unseen:
+            text += f", and nothing is known of {unseen} of the {len(settings.arms)} arms"
+    out = sorted(contest.dispatcher.failed)
+    if out:
+        text += f". Out because of failures: {_list([settings.labels[arm] for arm in out])}"
     return text
 
 

@@ -45,6 +45,18 @@ class Chain:
         cuts = zip(self.sizes[1:], self.pulls[1:], strict=True)
         return min(pulls * (kept - self.top + 1) for kept, pulls in cuts)
 
+    def merged(self) -> "Chain":
+        """The same with cuts that need no more pulls as one."""
+        ends = [*(now < after for now, after in pairwise(self.pulls[1:])), True]
+        cuts = [place for place, end in enumerate(ends, start=1) if end]
+        firsts = [0, *(place for place in cuts[:-1])]
+        return Chain(
+            (self.sizes[0], *(self.sizes[place] for place in cuts)),
+            (self.pulls[0], *(self.pulls[place] for place in cuts)),
+            tuple(math.fsum(self.seconds[i:j]) for i, j in zip(firsts, cuts, strict=True)),
+            self.top,
+        )
+
     @property
     def total_seconds(self) -> float:
         """How long all stages take together."""

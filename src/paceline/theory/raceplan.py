@@ -56,11 +56,12 @@ def plan_race(arms: int, scaling: Scaling, deadline: float, *, top: int = 1) -> 
     """The best chain with a longer first stage; None if not every arm can be pulled once.
 
     After the first stage the data will allow for cuts that no plan can foresee, and time is left.
+    If they do not, it may have pulls enough for a second cut.
 
     >>> from paceline import PowerLaw
     >>> plan = plan_race(16, PowerLaw(0.5), 20.0)
     >>> plan.chain.sizes, plan.chain.pulls, plan.floor
-    ((16, 3, 1), (0, 10, 28), 8.0)
+    ((16, 4, 3, 1), (0, 10, 10, 28), 8.0)
     """
     best = plan_chain(arms, scaling, deadline, top=top)
     if best is None:
@@ -97,10 +98,4 @@ def _lengthened(chain: Chain, floor: float, scaling: Scaling, deadline: float) -
     )
     if rest is None:
         return chain
-    done = 1 if rest.pulls[1] == first else 0  # with pulls enough, the next cut comes at once
-    return Chain(
-        (arms, *rest.sizes[done:]),
-        (0, *rest.pulls[done:]),
-        (seconds, *rest.seconds[done:]),
-        chain.top,
-    )
+    return Chain((arms, *rest.sizes), (0, *rest.pulls), (seconds, *rest.seconds), chain.top)

@@ -1,0 +1,107 @@
+"""What can be seen of the arms' differences so far: who is clearly behind, and whether anyone is.
+
+For `staged`, which may cut more or less than planned by it. Nothing here is guaranteed.
+"""
+
+import math
+
+import numpy as np
+
+from paceline.core.arrays import Floats, Ints
+from paceline.core.evidence.base import shrunk_variances
+from paceline.core.rounds import Results
+from paceline.core.tally import Tally
+from paceline.policies.base import Task
+
+_CLEARLY_BEHIND = 2.0  # standard errors, where the arms differ more than the noise
+_UNCLEAR = 0.1  # share of real differences in the spread of the means: below that, noise rules
+_LEAST_SHARE = 0.001
+_WORTH = 4.0  # values that the common variance counts for
+
+
+class Sight:
+    """Standard errors of the means, and how much of their spread is real.
+
+    `share` is that part: 1 if all of it is, None if there is no telling yet.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.share: float | None = None
+        self._variances = (0.0, 0.0)  # of the true means, and of a pull, as last estimated
+        self._arms = 0  # among so many
+        # Of paired pulls: squares around what the arms have in common.
+        self._residuals = np.zeros(task.arms)
+        self._residual_pulls = np.zeros(task.arms)
+
+    @property
+    def unclear(self) -> bool:
+        """Whether what the means show is mostly noise."""
+        return self.share is not None and self.share < _UNCLEAR
+
+    def take(self, results: Results) -> None:
+        """Take in results; only where single values are given is there more than a tally has."""
+        values = results.values
+        if values is None or results.arms.size < 2:
+            return
+        apart = values - values.mean(axis=0)  # from what all arms share in a pull
+        apart -= apart.mean(axis=1, keepdims=True)
+        correction = results.arms.size / (results.arms.size - 1)
+        self._residuals[results.arms] += correction * (apart**2).sum(axis=1)
+        self._residual_pulls[results.arms] += values.shape[1] - 1
+
+    def look(self, tally: Tally, alive: Ints) -> None:
+        """See how much of the spread is real now.
+
+        The variance of the true means is estimated while all arms are in: survivors differ less.
+        """
+        pulls = float(tally.pulls[alive].mean())
+        if self.share is None or alive.size == self._arms:
+            variances = self._of_pulls(tally, alive)
+            if variances is None:
+                return
+            noise = float(variances.mean())
+            spread = float(tally.means(alive).var(ddof=1))
+            self._variances, self._arms = (max(0.0, spread - noise / pulls), noise), alive.size
+        real, noise = self._variances
+        total = real + noise / pulls
+        self.share = max(_LEAST_SHARE, real / total) if total > 0 else _LEAST_SHARE
+
+    def near(self, tally: Tally, alive: Ints) -> int:
+        """How many arms are not clearly behind the best: all, if there is no telling."""
+        estimates = self._estimates(tally, alive)
+        if estimates is None or self.share is None:
+            return alive.size
+        order = np.argsort(-estimates[0], kind="stable")
+        means, last = estimates[0][order], self.task.top - 1
+        errors = estimates[1][order] / tally.pulls[alive][order]
+        # The luckiest of many is ahead by so much; and so far behind it no arm is by chance.
+        most = math.sqrt(2 * math.log(self.task.arms)) + 1.0
+        bar = min(_CLEARLY_BEHIND / math.sqrt(self.share), most)
+        behind = means[last] - means > bar * np.sqrt(errors[last] + errors)
+        return alive.size - int(np.count_nonzero(behind))
+
+    def _estimates(self, tally: Tally, alive: Ints) -> tuple[Floats, Floats] | None:
+        """Means, and variances of a pull, drawn to what all have in common while pulls are few."""
+        noise, means, pulls = self.task.noise, tally.means(alive), tally.pulls[alive]
+        free = self._residual_pulls[alive]
+        if self.task.paired and free.any():
+            residuals = self._residuals[alive]
+            common = residuals.sum() / free.sum()
+            return means, (residuals + _WORTH * common) / (free + _WORTH)
+        if noise.kind == "bernoulli" and noise.limits is not None:
+            low = noise.limits[0]
+            chance = ((means - low) * pulls + 0.5) / (pulls + 1)
+            return low + chance, chance * (1 - chance)
+        if noise.sigma is not None:
+            return means, np.full(alive.size, noise.sigma**2)
+        return (means, shrunk_variances(tally, alive)) if pulls.max() > 1 else None
+
+    def _of_pulls(self, tally: Tally, alive: Ints) -> Floats | None:
+        """Variances of a pull, without bias; None if no arm has had two."""
+        if self.task.paired or self.task.noise.sigma is not None:
+            estimates = self._estimates(tally, alive)
+            return None if estimates is None else estimates[1]
+        variances = tally.variances(alive)
+        known = np.isfinite(variances)
+        return variances[known] if known.any() else None
