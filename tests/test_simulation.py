@@ -183,7 +183,7 @@ class Bounded(Scaling):
         ({"scaling": Bounded()}, "λ is bounded"),
         ({"scaling": lambda m: m}, "must be a Scaling"),
         ({"confidence": None, "deadline": 0.5}, "shorter than one pull"),
-        ({"confidence": None, "deadline": 1.2}, "raise the deadline to at least 1.7"),
+        ({"confidence": None, "deadline": 1.2}, "raise it to at least 1.7"),
         ({"replications": 0}, "replications"),
         ({"seed": -1}, "seed"),
         ({"processes": 0}, "processes"),

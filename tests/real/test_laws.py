@@ -199,8 +199,8 @@ def test_a_resumed_race_ends_as_the_undisturbed_one(
 def test_the_order_of_completion_decides_nothing(
     options: dict[str, Any], one: tuple[int, float, str], other: tuple[int, float, str]
 ) -> None:
-    """Where λ is given and there is no deadline, two hosts with other durations agree."""
-    options = options | {"scaling": CorePool(options["cores"], lambda c: 1.0 / c)}
+    """Where λ is given, and no deadline or timeout, two hosts with other durations agree."""
+    options = options | {"scaling": CorePool(options["cores"], lambda c: 1.0 / c), "timeout": None}
     options.pop("deadline", None)
     if "confidence" not in options:
         options |= {"confidence": 0.9, "policy": APR()}
