@@ -120,7 +120,9 @@ def floor_bound(
     field = _Field.of(means, noise, top, sigma, paired)
     floor, least = non_negative(floor, "floor"), whole(least_pulls, "least_pulls", least=0)
     counts = [2**level for level in range(field.others.size.bit_length())]  # ⌈log₂ n⌉ if k = 1
-    return min(1.0, sum(field.loss(max(math.ceil(floor / b), least), b) for b in counts))
+    # Of levels with the same pulls the first is enough: where 32 arms are ahead, 16 are.
+    firsts = {max(math.ceil(floor / b), least): b for b in reversed(counts)}
+    return min(1.0, sum(field.loss(pulls, b) for pulls, b in firsts.items()))
 
 
 def rate_hardness(rates: Any) -> float:
