@@ -157,6 +157,7 @@ class _Field:
     others: Floats
     sigma: float | None  # None: values in [0, 1], to which the means are scaled
     paired: bool
+    normal: bool = False  # whether tails are those of the normal distribution, not only below
 
     @classmethod
     def of(cls, means: Any, noise: Noise, top: int, sigma: float | None, paired: bool) -> "_Field":
@@ -177,7 +178,20 @@ class _Field:
                 raise InvalidInput(
                     f"{noise.describe()}: a bound needs their scale; give sigma=, or declare bounds"
                 )
-        return cls(falling[:top], falling[top:], sigma, paired)
+        normal = noise.kind == "normal" and not paired
+        return cls(falling[:top], falling[top:], sigma, paired, normal)
+
+    def chance(self, exponents: Floats) -> Floats:
+        """How likely, at most, a count from t₀ on reaches what has this exponent at t₀.
+
+        exp(−x) by Ville. Sums of normal values are a Brownian motion looked at now and then: it
+        is there at t₀, or comes there later, each with probability Φ(−√2x).
+        """
+        if not self.normal:
+            return np.exp(-exponents)
+        from scipy.special import erfc  # here, because it doubles the time to import paceline
+
+        return np.asarray(erfc(np.sqrt(exponents)))
 
     @cached_property
     def rates(self) -> Floats:
@@ -222,7 +236,7 @@ class _Field:
         if pulls == 0 or self.others[0] == self.top[-1]:
             return 1.0
         pulls = float(pulls)  # a whole number may be too large for an int64
-        chances = np.exp(-pulls * self.rates)
+        chances = self.chance(pulls * self.rates)
         ahead = _at_least(rivals, chances, np.ones(chances.size, dtype=int), independent=False)
         return min(1.0, self.top.size * float(ahead), self._parted(pulls, rivals))
 
@@ -235,7 +249,7 @@ class _Field:
         thresholds, G(θ₁) + Σ F(θ_k)(G(θ_{k+1}) − G(θ_k)) with a last G of 1.
         """
         columns = self.thresholds[:, None]
-        low = np.exp(-pulls * self._cramer(self.top, columns)).sum(axis=1).clip(max=1.0)
+        low = self.chance(pulls * self._cramer(self.top, columns)).sum(axis=1).clip(max=1.0)
         # An F near 1 counts as 1; those beyond the first near 0 count as it does.
         used = (low < 0.99) & (np.cumsum(low < 1e-30) <= 1)
         if not used.any():
@@ -243,7 +257,7 @@ class _Field:
         low, columns = low[used], columns[used]
         means, sizes = self.groups
         climb = np.where(means < columns, self._cramer(means, columns), 0.0)
-        high = _at_least(rivals, np.exp(-pulls * climb), sizes, independent=not self.paired)
+        high = _at_least(rivals, self.chance(pulls * climb), sizes, independent=not self.paired)
         high = high.clip(max=1.0)
         if self.paired:
             return float((low + high).min())
