@@ -120,9 +120,11 @@ def floor_bound(
     field = _Field.of(means, noise, top, sigma, paired)
     floor, least = non_negative(floor, "floor"), whole(least_pulls, "least_pulls", least=0)
     counts = [2**level for level in range(field.others.size.bit_length())]  # ⌈log₂ n⌉ if k = 1
-    # Of levels with the same pulls the first is enough: where 32 arms are ahead, 16 are.
-    firsts = {max(math.ceil(floor / b), least): b for b in reversed(counts)}
-    return min(1.0, sum(field.loss(pulls, b) for pulls, b in firsts.items()))
+    above = [b for b in counts if math.ceil(floor / b) > least]
+    lost = sum(field.loss(math.ceil(floor / b), b) for b in above)
+    if len(above) < len(counts):  # one term for the others: where 32 arms are ahead, 16 are
+        lost += field.loss(least, counts[len(above)])
+    return min(1.0, lost)
 
 
 def rate_hardness(rates: Any) -> float:
