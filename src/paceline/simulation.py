@@ -149,7 +149,7 @@ def simulate(
     whole(replications, "replications")
     whole(seed, "seed", least=0)
     if max_pulls is None:
-        max_pulls = math.inf if confidence is None else _MOST_PAIRED if paired else 1e15
+        max_pulls = _MOST_PAIRED if paired else math.inf if confidence is None else 1e15
     for cap, what in ((max_pulls, "max_pulls"), (max_rounds, "max_rounds")):
         if cap != math.inf:
             positive(cap, what)
