@@ -33,8 +33,8 @@ def run(
     `on_round` is called when the policy has heard of a whole round.
 
     Pulls unfinished at the deadline do not count. A round that says until when it lasts is over
-    then, with what is back. Of a round that would go past `max_pulls` as much
-    is pulled as may be, of all arms in proportion. Where results come in parts, the policy may
+    then, with what is back. Of a round that would go past `max_pulls` as much is pulled as may
+    be, of all arms in proportion. Where results come in parts, the policy may
     drop arms in mid-round: the engine then cancels their pulls, which are no longer asked for.
     """
     told = int(pacer.tally.pulls.sum())  # a race may have been stopped before, and go on

@@ -118,8 +118,7 @@ def simulate(
     with the best so far, or, undecided, at a cap on rounds or pulls (10¹⁵ of them for a confidence,
     2·10⁷ if paired): tied arms never separate. `policy` is a name or a policy; by default `racing`
     for a confidence and `staged` for a deadline. `rewards` and `sigma` (of normal ones) are for
-    means;
-    a problem has its own. `noise` is what the policy assumes: by default what is true of the
+    means; a problem has its own. `noise` is what the policy assumes: by default what is true of the
     problem; "normal" if it has to learn the variances. `paired` gives the k-th pulls of all arms
     one seed. Replications run on all cores where that pays (`processes` says how many), with the
     same results.

@@ -49,11 +49,10 @@ class Chain:
         """The same with cuts that need no more pulls as one."""
         ends = [*(now < after for now, after in pairwise(self.pulls[1:])), True]
         cuts = [place for place, end in enumerate(ends, start=1) if end]
-        firsts = [0, *(place for place in cuts[:-1])]
         return Chain(
             (self.sizes[0], *(self.sizes[place] for place in cuts)),
             (self.pulls[0], *(self.pulls[place] for place in cuts)),
-            tuple(math.fsum(self.seconds[i:j]) for i, j in zip(firsts, cuts, strict=True)),
+            tuple(math.fsum(self.seconds[i:j]) for i, j in pairwise([0, *cuts])),
             self.top,
         )
 
