@@ -20,9 +20,10 @@ from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.pool import CorePool
 from paceline.core.scaling import Scaling
 from paceline.durations import seconds_of
-from paceline.errors import InvalidInput, at_least
+from paceline.errors import InvalidInput
 from paceline.policies.staged import Staged
 from paceline.tables import Table
+from paceline.theory.raceplan import too_short
 
 NAME = "plan"
 SUMMARY = "the chain of cuts for a deadline"
@@ -82,10 +83,7 @@ class _Case:
     def plan(self) -> theory.RacePlan:
         plan = theory.plan_race(self.arms, self.scaling, self.deadline, top=self.top)
         if plan is None:
-            raise InvalidInput(
-                f"deadline {self.deadline:g} s is too short to pull each of the {self.arms} arms "
-                f"once: raise it to at least {at_least(self.scaling.seconds(float(self.arms)))} s"
-            )
+            raise too_short(self.deadline, self.arms, self.scaling)
         return plan
 
 
@@ -216,7 +214,11 @@ def _worth(
 ) -> dict[str, Any]:
     """The bottleneck beside SSH's, and how likely the best is found."""
     chain = plan.chain
-    worth: dict[str, Any] = {"bottleneck": chain.bottleneck, "floor": plan.floor}
+    worth: dict[str, Any] = {
+        "bottleneck": chain.bottleneck,
+        "best_bottleneck": plan.best,
+        "floor": plan.floor,
+    }
     if case.top == 1:
         k = theory.stages_to_combine(case.arms, case.deadline, case.scaling)
         reached = theory.bottleneck(case.arms, k, case.deadline, case.scaling)
@@ -251,6 +253,9 @@ def _facts(case: _Case, chain: theory.Chain, worth: dict[str, Any]) -> list[tupl
     beyond = f" beyond the top {case.top - 1}" if case.top > 1 else ""
     text = f"{chain.bottleneck}, the least over the cuts of pulls in all times arms kept{beyond}"
     facts = [("scaling", str(case.scaling)), ("bottleneck", text)]
+    if worth["best_bottleneck"] > chain.bottleneck:
+        text = "is the largest that fits; here the first stage is longer, for what data may show"
+        facts.append(("", f"{worth['best_bottleneck']} {text}"))
     if "ssh" in worth:
         facts.append(("SSH", "{bottleneck} with its k* = {k}".format(**worth["ssh"])))
     if "success" in worth:

@@ -11,11 +11,11 @@ from paceline.core.arrays import Ints
 from paceline.core.delays import Boxed, Delays
 from paceline.core.rounds import Conditions, Results, Round, Verdict
 from paceline.core.scaling import Scaling
-from paceline.errors import InvalidInput, at_least, unknown_name
+from paceline.errors import InvalidInput, unknown_name
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.sight import Sight
 from paceline.theory.chain import Chain, chain_sizes, plan_chain, plan_wider
-from paceline.theory.raceplan import RacePlan, plan_race
+from paceline.theory.raceplan import RacePlan, plan_race, too_short
 
 Stragglers = Literal["cut", "wait"]
 _STRAGGLERS: tuple[Stragglers, ...] = ("cut", "wait")
@@ -121,13 +121,10 @@ class StagedPacer(Pacer):
 
     def _too_short(self, clock: Scaling) -> InvalidInput:
         arms = self.alive.size
-        shortest = at_least(clock.seconds(float(arms)))
-        each = f"each of the {arms} arms" if arms == self.task.arms else f"even {arms} arms"
-        subset = arms == self.task.arms and arms > self.task.top + 1
-        return InvalidInput(
-            f"deadline {self.deadline:g} s is too short to pull {each} once: raise it to at least "
-            f"{shortest} s" + (", or race a random subset (best_effort=True)" if subset else "")
-        )
+        if arms < self.task.arms:
+            return too_short(self.deadline, arms, clock, which=f"even {arms} arms")
+        subset = ", or race a random subset (best_effort=True)" if arms > self.task.top + 1 else ""
+        return too_short(self.deadline, arms, clock, more=subset)
 
     def _plan_rest(self, left: float, *, as_planned: bool) -> None:
         """The best chain from here, unless that is known to be the one we are on."""

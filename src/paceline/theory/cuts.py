@@ -6,16 +6,19 @@ lower; how likely that is, is all that counts, so survivors and rounds may be ch
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints, finite_floats, non_negative, positive, whole
 from paceline.core.noise import Noise
 from paceline.errors import InvalidInput
+
+_MOST_BINOMIAL = 1e9  # pulls, above which binomial tails are not asked for
+_MOST_STEPS = 128
 
 
 def rates(
@@ -60,7 +63,7 @@ def cut_bound(
     >>> from paceline.core.noise import BERNOULLI
     >>> means = [0.6] + [0.4] * 99
     >>> [round(cut_bound(means, BERNOULLI, pulls=100, kept=b), 6) for b in (1, 10, 50)]
-    [0.773014, 0.167016, 0.022818]
+    [0.222352, 0.027623, 0.000847]
     """
     field = _Field.of(means, noise, top, sigma, paired)
     return field.loss(whole(pulls, "pulls", least=0), field.rivals(kept))
@@ -76,14 +79,14 @@ def chain_bound(
     sigma: float | None = None,
     paired: bool = False,
 ) -> float:
-    """How likely, at most, a chain of cuts fixed in advance loses one of the `top`: a sum.
+    """How likely, at most, a chain of cuts fixed in advance loses one of the `top`.
 
     `pulls` are those that each survivor has had in all at the cut to `kept`.
 
     >>> from paceline.core.noise import BERNOULLI
     >>> means = [0.6] + [0.4] * 99
     >>> round(chain_bound(means, BERNOULLI, kept=[50, 10, 1], pulls=[100, 200, 400]), 6)
-    0.025644
+    0.000922
     """
     if len(kept) != len(pulls):
         raise InvalidInput(
@@ -91,8 +94,7 @@ def chain_bound(
         )
     field = _Field.of(means, noise, top, sigma, paired)
     cuts = zip(kept, pulls, strict=True)
-    total = sum(field.loss(whole(t, "pulls", least=0), field.rivals(b)) for b, t in cuts)
-    return min(1.0, total)
+    return field.any_of(field.loss(whole(t, "pulls", least=0), field.rivals(b)) for b, t in cuts)
 
 
 def floor_bound(
@@ -114,17 +116,17 @@ def floor_bound(
 
     >>> from paceline.core.noise import BERNOULLI
     >>> means = [0.6] + [0.4] * 99
-    >>> [round(floor_bound(means, BERNOULLI, floor=x), 6) for x in (3200, 6400, 12800)]
-    [0.244254, 0.013183, 4.1e-05]
+    >>> [round(floor_bound(means, BERNOULLI, floor=x), 6) for x in (1600, 3200, 6400)]
+    [0.243348, 0.020436, 0.000226]
     """
     field = _Field.of(means, noise, top, sigma, paired)
     floor, least = non_negative(floor, "floor"), whole(least_pulls, "least_pulls", least=0)
     counts = [2**level for level in range(field.others.size.bit_length())]  # ⌈log₂ n⌉ if k = 1
     above = [b for b in counts if math.ceil(floor / b) > least]
-    lost = sum(field.loss(math.ceil(floor / b), b) for b in above)
+    lost = [field.loss(math.ceil(floor / b), b) for b in above]
     if len(above) < len(counts):  # one term for the others: where 32 arms are ahead, 16 are
-        lost += field.loss(least, counts[len(above)])
-    return min(1.0, lost)
+        lost.append(field.loss(least, counts[len(above)]))
+    return field.any_of(lost)
 
 
 def rate_hardness(rates: Any) -> float:
@@ -159,7 +161,7 @@ class _Field:
     others: Floats
     sigma: float | None  # None: values in [0, 1], to which the means are scaled
     paired: bool
-    normal: bool = False  # whether tails are those of the normal distribution, not only below
+    tails: Literal["normal", "binomial"] | None = None  # of sums, if no more than bounds are known
 
     @classmethod
     def of(cls, means: Any, noise: Noise, top: int, sigma: float | None, paired: bool) -> "_Field":
@@ -180,8 +182,12 @@ class _Field:
                 raise InvalidInput(
                     f"{noise.describe()}: a bound needs their scale; give sigma=, or declare bounds"
                 )
-        normal = noise.kind == "normal" and not paired
-        return cls(falling[:top], falling[top:], sigma, paired, normal)
+        tails: Literal["normal", "binomial"] | None = None
+        if noise.kind == "normal" and not paired:
+            tails = "normal"
+        elif noise.kind == "bernoulli" and sigma is None and not paired:
+            tails = "binomial"
+        return cls(falling[:top], falling[top:], sigma, paired, tails)
 
     def chance(self, exponents: Floats) -> Floats:
         """How likely, at most, a count from t₀ on reaches what has this exponent at t₀.
@@ -189,7 +195,7 @@ class _Field:
         exp(−x) by Ville. Sums of normal values are a Brownian motion looked at now and then: it
         is there at t₀, or comes there later, each with probability Φ(−√2x).
         """
-        if not self.normal:
+        if self.tails != "normal":
             return np.exp(-exponents)
         from scipy.special import erfc  # here, because it doubles the time to import paceline
 
@@ -227,6 +233,19 @@ class _Field:
         falling: Floats = np.maximum(self.top[-1] - gaps, self.others[-1])
         return falling
 
+    def any_of(self, losses: Iterable[float]) -> float:
+        """How likely, at most, one of some losses occurs, each at most as likely as given.
+
+        Every one is favoured by low values of the top and high values of the others, so if values
+        are independent, none occurs at least as often as if they were (Harris 1960).
+        """
+        chances = list(losses)
+        if self.paired:
+            return min(1.0, math.fsum(chances))
+        if max(chances, default=0.0) >= 1.0:
+            return 1.0
+        return -math.expm1(math.fsum(math.log1p(-chance) for chance in chances))
+
     def rivals(self, kept: int) -> int:
         """How many arms from outside must be ahead of one of the top for a cut to drop it."""
         return whole(kept, "kept", least=self.top.size) - self.top.size + 1
@@ -240,30 +259,66 @@ class _Field:
         pulls = float(pulls)  # a whole number may be too large for an int64
         chances = self.chance(pulls * self.rates)
         ahead = _at_least(rivals, chances, np.ones(chances.size, dtype=int), independent=False)
-        return min(1.0, self.top.size * float(ahead), self._parted(pulls, rivals))
+        bound = min(1.0, self.top.size * float(ahead), self._parted(pulls, rivals))
+        if self.tails == "binomial" and pulls <= _MOST_BINOMIAL:
+            bound = min(bound, self._ranked(pulls, rivals))
+        return bound
 
-    def _parted(self, pulls: float, rivals: int) -> float:
+    def _ranked(self, pulls: float, rivals: int) -> float:
+        """The same for zeros and ones, by what is seen at t₀ = `pulls` itself.
+
+        Take the last count at which b others are ahead of one of the top. Its first t₀ values are
+        a random part of all its values up to there, and so for every arm. If all b + 1 have as
+        many ones, every order at t₀ is as likely, and the b have no fewer: so at least j are ahead
+        at t₀ with a probability of (b + 1 − j)/(b + 1) or more, for any j.
+        """
+        parts = sorted({math.ceil(rivals * eighths / 8) for eighths in range(1, 9)})
+        ways = [self._parted(pulls, j, later=False) / (rivals + 1 - j) for j in parts]
+        return (rivals + 1) * min(ways)
+
+    def _parted(self, pulls: float, rivals: int, *, later: bool = True) -> float:
         """The same by the lowest mean M that one of the top has at a count ≥ `pulls`.
 
         By Ville P(M ≤ θ) ≤ F(θ), a sum of exp(−pulls·I) with Cramér's I, and in the same way
         P(so many others have a mean of θ at such counts) ≤ G(θ). So for any θ the loss is at most
         F + G. If arms are independent it is at most the expectation of G(M): over falling
-        thresholds, G(θ₁) + Σ F(θ_k)(G(θ_{k+1}) − G(θ_k)) with a last G of 1.
+        thresholds, G(θ₁) + Σ F(θ_k)(G(θ_{k+1}) − G(θ_k)) with a last G of 1. If not `later`, F
+        and G are of the count `pulls` only, and exact.
         """
-        columns = self.thresholds[:, None]
-        low = self.chance(pulls * self._cramer(self.top, columns)).sum(axis=1).clip(max=1.0)
+        columns = (self.thresholds if later else self._steps(pulls))[:, None]
+        # The mean of the zeros is up to 1 − θ.
+        low = self._reach(1 - self.top, 1 - columns, pulls, later).sum(axis=1).clip(max=1.0)
         # An F near 1 counts as 1; those beyond the first near 0 count as it does.
         used = (low < 0.99) & (np.cumsum(low < 1e-30) <= 1)
         if not used.any():
             return 1.0
         low, columns = low[used], columns[used]
         means, sizes = self.groups
-        climb = np.where(means < columns, self._cramer(means, columns), 0.0)
-        high = _at_least(rivals, self.chance(pulls * climb), sizes, independent=not self.paired)
-        high = high.clip(max=1.0)
+        climbs = self._reach(means, columns, pulls, later)
+        high = _at_least(rivals, climbs, sizes, independent=not self.paired).clip(max=1.0)
         if self.paired:
             return float((low + high).min())
         return float(high[0] + low @ np.diff(high, append=1.0))
+
+    def _steps(self, pulls: float) -> Floats:
+        """Means between two numbers of ones, falling, where one of the top may be."""
+        ends = self.top[[0, -1]]
+        reach = 8 * np.sqrt(pulls * ends * (1 - ends)) + 8
+        first, last = pulls * ends + reach * [1, -1]
+        ones = np.linspace(first, last, _MOST_STEPS).round().clip(0, pulls)
+        falling: Floats = (np.unique(ones)[::-1] - 0.5) / pulls
+        return falling
+
+    def _reach(self, means: Floats, thresholds: Floats, pulls: float, later: bool) -> Floats:
+        """How likely, at most, the mean of so many values, or `later` of more, is up to θ."""
+        if later:
+            ever = self.chance(pulls * self._cramer(means, thresholds))
+            return np.asarray(np.where(means < thresholds, ever, 1.0))
+        from scipy.special import betainc  # here, because it doubles the time to import paceline
+
+        ones = np.ceil(thresholds * pulls).clip(min=0.0)
+        tails = betainc(np.maximum(ones, 1.0), np.maximum(pulls - ones + 1, 1e-300), means)
+        return np.asarray(np.where(ones == 0, 1.0, np.where(ones > pulls, 0.0, tails)))
 
     def _cramer(self, means: Floats, thresholds: Floats) -> Floats:
         """I: the mean of t values is beyond the threshold with probability at most exp(−t·I)."""

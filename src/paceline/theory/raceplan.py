@@ -8,6 +8,7 @@ import numpy as np
 
 from paceline.core.noise import Noise
 from paceline.core.scaling import ROUNDING, Scaling
+from paceline.errors import InvalidInput, at_least
 from paceline.theory.chain import Chain, least_pulls, plan_chain
 from paceline.theory.cuts import chain_bound, floor_bound
 from paceline.theory.deadline import stage_unit, stages_to_combine
@@ -18,10 +19,14 @@ _LONGER = 1.3  # times the first stage of the best chain
 
 @dataclass(frozen=True)
 class RacePlan:
-    """A chain, and the floor that all cuts keep to, also those that data choose."""
+    """A chain, and the floor that all cuts keep to, also those that data choose.
+
+    `best` is the bottleneck of the best chain, of which this one has the first stage longer.
+    """
 
     chain: Chain
     floor: float
+    best: int
 
     def loss_bound(
         self, means: Any, noise: Noise, *, sigma: float | None = None, paired: bool = False
@@ -67,7 +72,17 @@ def plan_race(arms: int, scaling: Scaling, deadline: float, *, top: int = 1) -> 
     if best is None:
         return None
     floor = floor_of(best, scaling, deadline)
-    return RacePlan(_lengthened(best, floor, scaling, deadline), floor)
+    return RacePlan(_lengthened(best, floor, scaling, deadline), floor, best.bottleneck)
+
+
+def too_short(
+    deadline: float, arms: int, scaling: Scaling, *, which: str | None = None, more: str = ""
+) -> InvalidInput:
+    """What to say where there is no plan: the shortest deadline that has one."""
+    return InvalidInput(
+        f"deadline {deadline:g} s is too short to pull {which or f'each of the {arms} arms'} "
+        f"once: raise it to at least {at_least(scaling.seconds(float(arms)))} s{more}"
+    )
 
 
 def floor_of(chain: Chain, scaling: Scaling, deadline: float) -> float:
