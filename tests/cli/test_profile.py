@@ -65,3 +65,35 @@ def test_a_real_profile(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> No
     found = json.loads(capfd.readouterr().out)
     assert (found["cores"], len(found["measured"]["1"])) == (1, 2)
     assert 0.01 < found["fitted"]["1"] < 0.1
+
+
+def test_the_curve_is_drawn_if_asked_for(
+    file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = Profile(AMDAHL, MEASURED, cores=8)
+    monkeypatch.setattr("paceline.real.profile", lambda *_, **__: found)
+    figure = tmp_path / "curve.svg"
+    assert main(["profile", str(file), "--figure", str(figure), "--up-to", "64"]) == 0
+    assert f"figure: {figure}" in capsys.readouterr().out
+    drawn = figure.read_text(encoding="utf-8")
+    assert "beyond the 8 cores measured" in drawn
+    assert main(["profile", str(file), "--figure", str(figure), "--up-to", "4"]) == 0
+    assert "beyond" not in figure.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--figure", "curve.gif"], "must end in .png, .svg, .pdf"),
+        (["--figure", "nowhere/curve.png"], "there is no folder nowhere"),
+        (["--up-to", "8"], "give --figure too"),
+    ],
+)
+def test_a_figure_that_cannot_be_drawn_is_refused_first(
+    words: list[str], said: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["profile", str(file), *words]) == 2
+    assert said in capsys.readouterr().err

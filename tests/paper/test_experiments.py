@@ -34,7 +34,8 @@ def test_all_experiments_write_figures_data_and_an_index(
 
     one_core = AvailableCores(1, "for a test", (0,))
     monkeypatch.setattr(reproduce, "available_cores", lambda: one_core)  # patches reach no workers
-    assert main(["reproduce", "all", "--runs", "2", "-o", str(tmp_path)]) == 0
+    words = ["reproduce", "all", "--runs", "2", "--real-runs", "0", "-o", str(tmp_path)]
+    assert main(words) == 0
     captured = capsys.readouterr()
     assert captured.err == ""  # no progress bar in a log
     assert "\x1b" not in captured.out

@@ -127,3 +127,8 @@ def test_a_profile_measures_every_level_and_fits_it() -> None:
     assert sorted(found.measured) == [1, 2, 4, 8]
     assert all(len(seconds) >= 2 for seconds in found.measured.values())
     assert found.runtime(4) == pytest.approx(0.1, rel=0.2)
+
+
+def test_a_profile_of_many_arms_pulls_a_few_of_them() -> None:
+    found = profile(lambda arm, *, cores: float(cores), range(1000), cores=2, repeats=3)
+    assert sum(len(seconds) for seconds in found.measured.values()) == 6

@@ -7,12 +7,17 @@ import math
 import statistics
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from paceline import real
 from paceline.cli import race_options
 from paceline.cli.output import print_table, window_width
+from paceline.core.arrays import whole
 from paceline.durations import say_seconds
+from paceline.errors import InvalidInput
+from paceline.paper.report import require_matplotlib
+from paceline.paper.scaling_curve import scaling_figure
 from paceline.tables import Table
 
 NAME = "profile"
@@ -22,6 +27,7 @@ Run pulls of a race file's command on 1, 2, 4, … cores, and fit a curve to the
 times. A race does the same as it goes; this shows it beforehand."""
 
 _WIDEST = 80
+_FIGURES = (".png", ".svg", ".pdf")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,12 +40,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-r", "--repeats", type=int, default=3, metavar="N", help="pulls per core count (default 3)"
     )
     parser.add_argument("--seed", type=int, metavar="N", help="of the pulls' seeds (default 0)")
+    parser.add_argument(
+        "--figure", type=Path, metavar="PATH", help="draw times and curves (.png, .svg or .pdf)"
+    )
+    parser.add_argument(
+        "--up-to", type=int, metavar="N", help="cores up to which curves are drawn (default 40)"
+    )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure, and print the times and the curve."""
     race = race_options.read_race(options.file)
+    if options.figure is not None:
+        _check_figure(options.figure)
+    elif options.up_to is not None:
+        raise InvalidInput("--up-to says how far a figure goes: give --figure too")
+    up_to = whole(40 if options.up_to is None else options.up_to, "--up-to")
     keywords = {
         name: race.options[name]
         for name in ("cores", "cores_per_pull", "seed", "timeout")
@@ -47,6 +64,9 @@ def run(options: argparse.Namespace) -> int:
     } | race_options.given(options, ("cores", "seed", "repeats"))
     with _saying("measuring …"):
         profile = real.profile(race.command, race.arms, **keywords)
+    if options.figure is not None:
+        figure = scaling_figure(profile.measured, profile.runtime, up_to, options.file)
+        figure.savefig(options.figure, dpi=150)
     if options.json:
         print(json.dumps(_as_json(profile), indent=2))
         return 0
@@ -56,7 +76,18 @@ def run(options: argparse.Namespace) -> int:
         print(line)
     print()
     _print_model(profile)
+    if options.figure is not None:
+        print(f"figure: {options.figure}")
     return 0
+
+
+def _check_figure(path: Path) -> None:
+    """Refuse a figure that could not be written when all is measured."""
+    require_matplotlib()
+    if path.suffix not in _FIGURES:
+        raise InvalidInput(f"cannot draw {path}: its name must end in {', '.join(_FIGURES)}")
+    if not path.absolute().parent.is_dir():
+        raise InvalidInput(f"cannot draw {path}: there is no folder {path.parent}")
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 from paceline.cli.output import print_table, track_on_terminal
+from paceline.cli.results import export, print_result
 from paceline.core.arrays import whole
 from paceline.errors import InvalidInput, unknown_name
 from paceline.machine import available_cores
@@ -23,7 +24,11 @@ Run an experiment of the paper and write its figure (PNG and SVG) and its data (
   confidence     10  figure 3: time to a confidence, APR and Batch Racing
   deadline       10  figure 4: success by a deadline, SSH, SH and UCB-E
   theory        100  worked examples, T* and bounds beside simulated times
-  all                every one of them, and an index page"""
+  cosmology      60  parameters of the universe from supernovae, on real cores
+  all                every one of them, and an index page
+
+cosmology also runs races for real, on two cores and for a quarter of an hour; the others
+are in virtual time. --real-runs 0 leaves those out."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +38,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--runs",
         type=int,
         help="runs per setting (default: see above; figures 3 and 4 as in the paper)",
+    )
+    parser.add_argument(
+        "--real-runs",
+        type=int,
+        metavar="N",
+        help="races of each policy that cosmology runs for real (default: as many as --runs)",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="PATH",
+        help="supernovae for cosmology: a table of redshift, distance modulus, standard error "
+        "(default: Union2.1 if the package ecopann is installed, else a synthetic survey)",
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -49,7 +67,17 @@ def run(options: argparse.Namespace) -> int:
         seed=whole(options.seed, "seed", least=0),
         processes=available_cores().cores,
         track=track_on_terminal,
+        data=options.data,
+        real_runs=None
+        if options.real_runs is None
+        else whole(options.real_runs, "--real-runs", least=0),
     )
+    if options.name not in ("cosmology", "all"):
+        for name in ("data", "real_runs"):
+            if getattr(options, name) is not None:
+                raise InvalidInput(
+                    f"--{name.replace('_', '-')} goes with cosmology, not with {options.name}"
+                )
     require_matplotlib()  # what is missing shows before the work, not after it
     try:
         options.output.mkdir(parents=True, exist_ok=True)
@@ -71,5 +99,12 @@ def _reproduce(name: str, setup: Setup, folder: Path) -> Report:
     print()
     for note in report.notes:
         print(f"- {note}")
+    if report.answer is not None:
+        files += [folder / f"{name}-answer.csv", folder / f"{name}-answer.json"]
+        for file in files[-2:]:
+            export(report.answer, file)
+        print("\nA race for real, to a confidence:\n")
+        print_result(report.answer)
+        print()
     print(f"- {', '.join(str(f) for f in files)} ({time.perf_counter() - began:.1f} s)")
     return report

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from paceline.paper import bounds, confidence, deadline, setting, strategies
+from paceline.paper import bounds, confidence, cosmology, deadline, setting, strategies
 from paceline.paper.report import Report, Setup
 
 EXPERIMENTS: dict[str, Callable[[Setup], Report]] = {
@@ -11,4 +11,5 @@ EXPERIMENTS: dict[str, Callable[[Setup], Report]] = {
     "confidence": confidence.reproduce,
     "deadline": deadline.reproduce,
     "theory": bounds.reproduce,
+    "cosmology": cosmology.reproduce,
 }

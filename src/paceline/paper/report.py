@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from paceline.errors import MissingExtra
 from paceline.progress import Track, untracked
+from paceline.result import Result
 from paceline.tables import Table
 
 Figure: TypeAlias = Any  # matplotlib's, which is not there to import where it is not installed
@@ -21,11 +22,16 @@ class Setup:
     seed: int = 0
     processes: int = 1
     track: Track = untracked
+    data: Path | None = None  # what to use in place of an experiment's own data
+    real_runs: int | None = None  # races that are run for real; None: as many as others
 
 
 @dataclass(frozen=True)
 class Report:
-    """The outcome of an experiment: all data, a short table to print, and how to draw it."""
+    """The outcome of an experiment: all data, a short table to print, and how to draw it.
+
+    `answer` is a race that was run for real, if there was one.
+    """
 
     name: str
     title: str
@@ -33,6 +39,7 @@ class Report:
     summary: Table
     draw: Callable[[], Figure]
     notes: Sequence[str] = field(default=())
+    answer: Result | None = None
 
     def write(self, folder: Path) -> list[Path]:
         """Write the data and the table as CSV, the figure as PNG and SVG; return the files."""

@@ -1,7 +1,7 @@
 """How long a pull takes on 1, 2, 4, … cores: `paceline.profile`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from paceline.commands import Command
@@ -16,7 +16,7 @@ from paceline.loop import run
 from paceline.policies.base import Task
 from paceline.real.contest import OpeningPacer, core_levels, describe_failure
 from paceline.real.prepared import make_work
-from paceline.real.settings import settle
+from paceline.real.settings import Settings, settle
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ def profile(
 ) -> Profile:
     """Measure how pulls scale: each core count `repeats` times, of the arms in turn.
 
+    Of more arms than such pulls, some are taken, from the first to the last.
+
     >>> import time
     >>> def evaluate(arm, *, cores):
     ...     time.sleep(0.02 / cores)
@@ -74,6 +76,7 @@ def profile(
         **_ANY_RACE,
     )
     probes = core_levels(settings.rules) * repeats
+    settings = _fewer_arms(settings, max(len(probes), 2))
     count = len(settings.arms)
     notes = _Notes()
     crew = LocalHost().crew(make_work(settings), settings.rules.cores)
@@ -90,6 +93,18 @@ def profile(
     finally:
         dispatcher.finish()
     return Profile(dispatcher.runtime(), notes.measured, settings.rules.cores)
+
+
+def _fewer_arms(settings: Settings, most: int) -> Settings:
+    count = len(settings.arms)
+    if count <= most:
+        return settings
+    taken = [place * (count - 1) // (most - 1) for place in range(most)]
+    return replace(
+        settings,
+        arms=tuple(settings.arms[arm] for arm in taken),
+        labels=tuple(settings.labels[arm] for arm in taken),
+    )
 
 
 # A profile is no race: these only have to pass the checks.

@@ -1,0 +1,25 @@
+"""Loads the workload of an experiment: a folder of examples, imported as a user's script would."""
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from paceline.errors import InvalidInput
+
+_HERE = Path(__file__).resolve()
+# In a wheel, and in a checkout of the repository.
+_PLACES = (_HERE.parents[1] / "examples", _HERE.parents[3] / "examples")
+
+
+def load_example(name: str, module: str) -> ModuleType:
+    """Import a module of an example, with its folder first on the path: workers look there too."""
+    folders = [place / name for place in _PLACES if (place / name / f"{module}.py").is_file()]
+    if not folders:
+        raise InvalidInput(
+            f"the example {name} is not installed: run this in a checkout of paceline, or install "
+            "a wheel that was built from one"
+        )
+    if str(folders[0]) not in sys.path:
+        sys.path.insert(0, str(folders[0]))
+    return importlib.import_module(module)
