@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from paceline.cli.output import print_table, track_on_terminal
-from paceline.cli.results import export, print_result
+from paceline.cli.results import export, print_result, print_wrapped
 from paceline.core.arrays import whole
 from paceline.errors import InvalidInput, unknown_name
 from paceline.machine import available_cores
@@ -27,8 +27,8 @@ Run an experiment of the paper and write its figure (PNG and SVG) and its data (
   cosmology      60  parameters of the universe from supernovae, on real cores
   all                every one of them, and an index page
 
-cosmology also runs races for real, on two cores and for a quarter of an hour; the others
-are in virtual time. --real-runs 0 leaves those out."""
+cosmology also runs races for real, on two cores and for twenty minutes;
+`--real-runs 0` leaves these out, as `all` does unless they are asked for."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--real-runs",
         type=int,
         metavar="N",
-        help="races of each policy that cosmology runs for real (default: as many as --runs)",
+        help="races of each policy that cosmology runs for real (default: as many as --runs, "
+        "and none with all)",
     )
     parser.add_argument(
         "--data",
@@ -62,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
     """Reproduce one experiment, or all of them."""
     if options.name != "all" and options.name not in EXPERIMENTS:
         raise unknown_name("experiment", options.name, [*EXPERIMENTS, "all"])
+    if options.name == "all" and options.real_runs is None:
+        options.real_runs = 0
     setup = Setup(
         runs=None if options.runs is None else whole(options.runs, "runs"),
         seed=whole(options.seed, "seed", least=0),
@@ -97,8 +100,12 @@ def _reproduce(name: str, setup: Setup, folder: Path) -> Report:
     print(f"\n{report.title}\n")
     print_table(report.summary)
     print()
+    for heading, table in report.more:
+        print(f"{heading}\n")
+        print_table(table)
+        print()
     for note in report.notes:
-        print(f"- {note}")
+        print_wrapped(f"- {note}")
     if report.answer is not None:
         files += [folder / f"{name}-answer.csv", folder / f"{name}-answer.json"]
         for file in files[-2:]:

@@ -32,7 +32,7 @@ def write_index(reports: Sequence[Report], folder: Path) -> Path:
 <style>{_STYLE}</style>
 </head>
 <body>
-<h1>The paper's experiments, in virtual time</h1>
+<h1>The paper's experiments</h1>
 <p>Resource Allocation in Multi-armed Bandit Exploration: Overcoming Sublinear Scaling with Adaptive
 Parallelism (ICML 2021), reproduced with paceline.</p>
 {sections}
@@ -46,13 +46,18 @@ Parallelism (ICML 2021), reproduced with paceline.</p>
 
 def _section(report: Report) -> str:
     notes = "".join(f"<li><small>{escape(note)}</small></li>" for note in report.notes)
+    more = "".join(
+        f'<h3>{escape(heading)}</h3><div class="scroll">{_table(table)}</div>'
+        for heading, table in report.more
+    )
     return f"""<section id="{report.name}">
 <h2>{escape(report.title)}</h2>
 <a href="{report.name}.svg"><img src="{report.name}.svg" alt="{escape(report.title)}"></a>
 <ul>{notes}</ul>
 <details><summary>Table (as <a href="{report.name}-table.csv">CSV</a>;
 all data: <a href="{report.name}.csv">{report.name}.csv</a>)</summary>
-<div class="scroll">{_table(report.summary)}</div></details>
+<div class="scroll">{_table(report.summary)}</div>
+{more}</details>
 </section>"""
 
 

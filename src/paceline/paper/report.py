@@ -39,13 +39,16 @@ class Report:
     summary: Table
     draw: Callable[[], Figure]
     notes: Sequence[str] = field(default=())
+    more: Sequence[tuple[str, Table]] = field(default=())  # tables with a heading each
     answer: Result | None = None
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the data and the table as CSV, the figure as PNG and SVG; return the files."""
+        """Write the data and the tables as CSV, the figure as PNG and SVG; return the files."""
         folder.mkdir(parents=True, exist_ok=True)
-        files = [folder / f"{self.name}.csv", folder / f"{self.name}-table.csv"]
-        for path, table in zip(files, (self.data, self.summary), strict=True):
+        tables = [self.data, self.summary, *(table for _, table in self.more)]
+        endings = ["", "-table", *(f"-table-{number}" for number in range(2, len(tables)))]
+        files = [folder / f"{self.name}{ending}.csv" for ending in endings]
+        for path, table in zip(files, tables, strict=True):
             with path.open("w", newline="", encoding="utf-8") as stream:
                 csv.writer(stream).writerows([table.columns, *table.rows])
         figure = self.draw()

@@ -155,7 +155,8 @@ def label_of(arm: Any) -> str:
     """
     if isinstance(arm, str):
         text = arm
-    elif isinstance(arm, Mapping):
+    elif isinstance(arm, Mapping) or hasattr(arm, "_asdict"):  # or a named tuple
+        arm = arm if isinstance(arm, Mapping) else arm._asdict()
         text = " ".join(f"{key}={value}" for key, value in arm.items())
         text = text.removeprefix("command=") if len(arm) == 1 else text  # it speaks for itself
     else:
