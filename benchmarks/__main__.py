@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks import (
     deadlines,
+    elastic,
     engine,
     errors,
     figure3,
@@ -37,6 +38,8 @@ BENCHMARKS = {
     "staged-real": deadlines.run_real,
     "staged-family": staged.run_family,
     "staged-plus": staged.run_plus,
+    "elastic-pull": elastic.run_pull,
+    "elastic-rounds": elastic.run_rounds,
 }
 
 

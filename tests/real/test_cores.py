@@ -132,3 +132,18 @@ def test_a_profile_measures_every_level_and_fits_it() -> None:
 def test_a_profile_of_many_arms_pulls_a_few_of_them() -> None:
     found = profile(lambda arm, *, cores: float(cores), range(1000), cores=2, repeats=3)
     assert sum(len(seconds) for seconds in found.measured.values()) == 6
+
+
+def test_a_profile_does_not_count_the_first_pull_of_a_process() -> None:
+    def sleep(arm: int, *, cores: int) -> float:
+        import builtins
+
+        warm = getattr(builtins, "warm", False)
+        time.sleep(0.02 if warm else 0.5)
+        builtins.warm = True  # type: ignore[attr-defined]
+        return 0.0
+
+    found = profile(sleep, range(8), cores=1, repeats=3)
+    assert found.measured.keys() == {1}
+    assert len(found.measured[1]) == 3
+    assert found.runtime(1) < 0.25

@@ -12,14 +12,20 @@ _HERE = Path(__file__).resolve()
 _PLACES = (_HERE.parents[1] / "examples", _HERE.parents[3] / "examples")
 
 
+def example_folder(name: str) -> Path:
+    """Where an example is."""
+    for place in _PLACES:
+        if (place / name).is_dir():
+            return place / name
+    raise InvalidInput(
+        f"the example {name} is not installed: run this in a checkout of paceline, or install a "
+        "wheel that was built from one"
+    )
+
+
 def load_example(name: str, module: str) -> ModuleType:
     """Import a module of an example, with its folder first on the path: workers look there too."""
-    folders = [place / name for place in _PLACES if (place / name / f"{module}.py").is_file()]
-    if not folders:
-        raise InvalidInput(
-            f"the example {name} is not installed: run this in a checkout of paceline, or install "
-            "a wheel that was built from one"
-        )
-    if str(folders[0]) not in sys.path:
-        sys.path.insert(0, str(folders[0]))
+    folder = str(example_folder(name))
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     return importlib.import_module(module)

@@ -135,6 +135,13 @@ class Contest:
         """How the race stands now."""
         return standing_of(self)
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds of the policy have ended; the first pulls of all are none of its."""
+        if self.pacer is None or isinstance(self.pacer, OpeningPacer):
+            return 0
+        return self.pacer.rounds
+
     def _survivors(self) -> Ints:
         arms = range(len(self.settings.arms))
         return np.array([arm for arm in arms if arm not in self.dispatcher.failed], dtype=np.int64)

@@ -158,8 +158,8 @@ class Prepared:
         if isinstance(settings.policy, Staged) and settings.pool is not None:
             lines += _plan(settings, settings.pool)
         if isinstance(settings.what, Command):
-            seed = pull_seeds(settings.seed, 0, 0, 1, paired=settings.paired)[0]
-            for arm in settings.arms[:_MOST_COMMANDS]:
+            for number, arm in enumerate(settings.arms[:_MOST_COMMANDS]):
+                seed = pull_seeds(settings.seed, number, 0, 1, paired=settings.paired)[0]
                 filled = settings.what.fill(arm, seed=seed, cores=rules.least_cores)
                 lines.append(("command", shlex.join(filled.argv)))
             if len(settings.arms) > _MOST_COMMANDS:

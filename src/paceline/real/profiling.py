@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from paceline.commands import Command
 from paceline.core.arrays import whole
-from paceline.core.fitting import Runtime
+from paceline.core.fitting import Runtime, Timings
 from paceline.core.scaling import PowerLaw
 from paceline.engines.dispatch import ArmsFailed, Dispatcher
 from paceline.engines.local import LocalHost
@@ -29,14 +31,24 @@ class Profile:
 
 
 class _Notes:
-    """Takes the place of a journal, and keeps the seconds of every pull."""
+    """Takes the place of a journal, and keeps the seconds of every pull.
 
-    def __init__(self) -> None:
+    But of the first on each number of cores: it is slow, for its process has just been started.
+    """
+
+    def __init__(self, arms: int) -> None:
+        self.timings = Timings(arms)
         self.measured: dict[int, list[float]] = {}
 
     def add(self, record: Record) -> None:
-        if record["kind"] == "results":
-            self.measured.setdefault(record["cores"], []).extend(record["seconds"])
+        if record["kind"] != "results":
+            return
+        cores, seconds = record["cores"], record["seconds"]
+        arms = [run[0] for run in record["pulls"] for _ in range(run[2])]
+        if cores not in self.measured:
+            self.measured[cores], arms, seconds = [], arms[1:], seconds[1:]
+        self.measured[cores] += seconds
+        self.timings.add(np.array(arms, dtype=np.int64), cores, np.array(seconds))
 
     def commit(self) -> None:
         pass
@@ -54,6 +66,7 @@ def profile(
 ) -> Profile:
     """Measure how pulls scale: each core count `repeats` times, of the arms in turn.
 
+    One more pull on each comes first, to warm up, and does not count.
     Of more arms than such pulls, some are taken, from the first to the last.
 
     >>> import time
@@ -75,10 +88,10 @@ def profile(
         machine=LocalHost().available(),
         **_ANY_RACE,
     )
-    probes = core_levels(settings.rules) * repeats
+    probes = core_levels(settings.rules) * (1 + repeats)
     settings = _fewer_arms(settings, max(len(probes), 2))
     count = len(settings.arms)
-    notes = _Notes()
+    notes = _Notes(count)
     crew = LocalHost().crew(make_work(settings), settings.rules.cores)
     dispatcher = Dispatcher(crew, settings.rules, count, journal=notes)
     try:
@@ -92,7 +105,7 @@ def profile(
         ) from None
     finally:
         dispatcher.finish()
-    return Profile(dispatcher.runtime(), notes.measured, settings.rules.cores)
+    return Profile(notes.timings.fit(), notes.measured, settings.rules.cores)
 
 
 def _fewer_arms(settings: Settings, most: int) -> Settings:

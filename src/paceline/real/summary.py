@@ -29,7 +29,7 @@ def standing_of(contest: "Contest") -> Standing:
     return Standing(
         elapsed=dispatcher.elapsed(),
         deadline=None if math.isinf(contest.deadline) else contest.deadline,
-        rounds=0 if contest.pacer is None else contest.pacer.rounds,
+        rounds=contest.rounds,
         pulls=sum(record.pulls for record in arms),
         cores=settings.rules.cores,
         busy_cores=settings.rules.cores - dispatcher.free,
@@ -63,7 +63,7 @@ def result_of(contest: "Contest", verdict: Verdict, journal: Any) -> Result:
         elapsed=dispatcher.elapsed(),
         core_seconds=dispatcher.core_seconds,
         pulls=sum(record.pulls for record in records),
-        rounds=0 if contest.pacer is None else contest.pacer.rounds,
+        rounds=contest.rounds,
         cores=settings.rules.cores,
         scaling=dispatcher.pool,
         assumed=contest.noise.describe(),
