@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from paceline.cli import main
+from paceline.core.seeds import pull_seed
 
 
 def test_the_plan_is_printed_and_nothing_is_run(
@@ -28,3 +29,16 @@ def test_what_could_not_be_run_is_refused(
     file.write_text('command = "touch {x}"\n[arms]\nx = ["a", "b"]\n[race]\nmax_pulls = 1\n')
     assert main(["check", str(file)]) == 2
     assert "less than one pull" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_the_seeds_shown_are_those_that_pulls_will_get(
+    paired: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "race.toml"
+    options = f"[race]\nseed = 5\npaired = {str(paired).lower()}\n"
+    file.write_text('command = "echo {x} {seed}"\n[arms]\nx = ["a", "b"]\n' + options)
+    main(["check", str(file)])
+    out = capsys.readouterr().out
+    for number, arm in enumerate("ab"):
+        assert f"echo {arm} {pull_seed(5, number, 0, paired=paired)}" in out

@@ -48,3 +48,18 @@ def test_a_deadline_that_comes_too_early_to_know_anything_guarantees_nothing() -
     assert result.confidence is None
     assert result.index in (0, 1)
     assert result.verdict.endswith("so far (the deadline of 3 s came); nothing is guaranteed")
+
+
+def test_the_first_pulls_of_all_are_no_round_of_the_policy() -> None:
+    seen: list[int] = []
+    result = race(
+        noisy,
+        [1.0, 0.7, 0.2, -5.0],
+        deadline=30,
+        cores=4,
+        engine=VirtualHost(),
+        callbacks=[lambda standing: seen.append(standing.rounds)],
+        progress=False,
+    )
+    assert seen == sorted(seen)  # numbers do not start over
+    assert result.rounds == seen[-1]
