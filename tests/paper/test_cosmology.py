@@ -122,6 +122,18 @@ def test_where_a_pool_is_scarce_halving_with_k_one_fails_more_often() -> None:
     assert errors("staged") < errors("SH")
 
 
+def test_rates_of_few_races_are_not_said_to_be_far_apart() -> None:
+    ones = np.ones(2)
+    right = cosmology_lab._cell("deadline", 2, "real", "SSH", ones > 0, ones, ones.astype(int))
+    often = right._replace(races=60, success=0.5)
+    pooled = 32 / 62
+    error = (pooled * (1 - pooled) * (1 / 2 + 1 / 60)) ** 0.5
+    assert cosmology._apart(right, often) == pytest.approx(0.5 / error)
+    assert cosmology._apart(right, often) < 2
+    assert cosmology._apart(right._replace(races=600), often._replace(races=600)) > 10
+    assert cosmology._apart(right, right) == 0.0
+
+
 # --- what is refused ---
 
 

@@ -104,17 +104,23 @@ def _notes(lab: Lab) -> Iterable[str]:
     )
 
 
+def _apart(one: Cell, other: Cell) -> float:
+    """How many standard errors lie between two rates, if both are of the same probability."""
+    races = one.races + other.races
+    right = (one.races * one.success + other.races * other.success) / races
+    error = math.sqrt(right * (1 - right) * (1 / one.races + 1 / other.races))
+    return abs(one.success - other.success) / error if error > 0 else 0.0
+
+
 def _compared(lab: Lab, cells: Sequence[Cell], answer: Result | None) -> Iterable[str]:
     """What was seen for real, beside virtual time."""
     for cell in cells:
         if (cell.goal, cell.where) == ("deadline", "real"):
             same = (cell.goal, cell.pool, "virtual", cell.policy)
             twin = next(c for c in cells if c[:4] == same)
-            error = math.hypot(cell.success_error, twin.success_error)
-            apart = abs(cell.success - twin.success) / error if error > 0 else 0.0
             yield (
                 f"{cell.policy} for real: right in {cell.success:.0%} of {cell.races} races, "
-                f"{apart:.1f} standard errors from virtual time; {cell.pulls:.0f} pulls against "
+                f"{_apart(cell, twin):.1f} standard errors from virtual time; {cell.pulls:.0f} pulls against "
                 f"{twin.pulls:.0f}; the last ended at {cell.longest:.2f} s of {lab.deadline:g} s"
             )
     if answer is not None:
