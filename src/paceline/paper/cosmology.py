@@ -120,8 +120,9 @@ def _compared(lab: Lab, cells: Sequence[Cell], answer: Result | None) -> Iterabl
             twin = next(c for c in cells if c[:4] == same)
             yield (
                 f"{cell.policy} for real: right in {cell.success:.0%} of {cell.races} races, "
-                f"{_apart(cell, twin):.1f} standard errors from virtual time; {cell.pulls:.0f} pulls against "
-                f"{twin.pulls:.0f}; the last ended at {cell.longest:.2f} s of {lab.deadline:g} s"
+                f"{_apart(cell, twin):.1f} standard errors from virtual time; {cell.pulls:.0f} "
+                f"pulls against {twin.pulls:.0f}; the last ended at {cell.longest:.2f} s of "
+                f"{lab.deadline:g} s"
             )
     if answer is not None:
         means, best = lab.workload.problem.means, lab.workload.best
