@@ -1,8 +1,9 @@
 """The figure of the cosmology experiment: scaling, success by a deadline, time to a confidence."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
+from paceline.paper.cosmology_lab import Cell
 from paceline.paper.report import Figure, new_figure
 from paceline.paper.scaling_curve import draw_scaling
 from paceline.real.profiling import Profile
@@ -20,18 +21,7 @@ _ASIDE = {"SSH": 1 / 1.06, "SH": 1.0, "staged": 1.06}  # so that none hides anot
 _TICKS = (1, 2, 4, 8, 16, 40)
 
 
-class _Cell(Protocol):
-    goal: str
-    pool: int
-    where: str
-    policy: str
-    success: float
-    success_error: float
-    seconds: float
-    seconds_error: float
-
-
-def draw(cells: Sequence[Any], profile: Profile, deadline: float, source: str) -> Figure:
+def draw(cells: Sequence[Cell], profile: Profile, deadline: float, source: str) -> Figure:
     """Three panels; what was run for real has large hollow marks."""
     figure = new_figure(14.5, 4.6)
     left, right, third = figure.subplots(1, 3)
@@ -51,7 +41,7 @@ def draw(cells: Sequence[Any], profile: Profile, deadline: float, source: str) -
     return figure
 
 
-def _draw_success(axes: Any, cells: Sequence[_Cell]) -> None:
+def _draw_success(axes: Any, cells: Sequence[Cell]) -> None:
     for name in ("SSH", "SH", "staged"):  # SSH broad and first: where k* = 1 it is SH
         line = _of(cells, name, "virtual")
         axes.errorbar(
@@ -67,7 +57,7 @@ def _draw_success(axes: Any, cells: Sequence[_Cell]) -> None:
     axes.set(ylabel="share of races", ylim=(-0.03, 1.03))
 
 
-def _draw_times(axes: Any, cells: Sequence[_Cell]) -> None:
+def _draw_times(axes: Any, cells: Sequence[Cell]) -> None:
     for name in dict.fromkeys(cell.policy for cell in cells):
         line = _of(cells, name, "virtual")
         times = [c.seconds for c in line]
@@ -94,5 +84,5 @@ def _mark_real(axes: Any, x: float, y: float, error: float, name: str) -> None:
     )
 
 
-def _of(cells: Iterable[_Cell], name: str, where: str) -> list[_Cell]:
+def _of(cells: Iterable[Cell], name: str, where: str) -> list[Cell]:
     return [cell for cell in cells if (cell.policy, cell.where) == (name, where)]

@@ -161,7 +161,7 @@ class _Field:
     others: Floats
     sigma: float | None  # None: values in [0, 1], to which the means are scaled
     paired: bool
-    tails: Literal["normal", "binomial"] | None = None  # of sums, if no more than bounds are known
+    tails: Literal["normal", "binomial"] | None = None  # of sums; None: only bounds
 
     @classmethod
     def of(cls, means: Any, noise: Noise, top: int, sigma: float | None, paired: bool) -> "_Field":
@@ -259,7 +259,8 @@ class _Field:
         pulls = float(pulls)  # a whole number may be too large for an int64
         chances = self.chance(pulls * self.rates)
         ahead = _at_least(rivals, chances, np.ones(chances.size, dtype=int), independent=False)
-        bound = min(1.0, self.top.size * float(ahead), self._parted(pulls, rivals))
+        parted = self._parted(self._lows_and_climbs(pulls, later=True), rivals)
+        bound = min(1.0, self.top.size * float(ahead), parted)
         if self.tails == "binomial" and pulls <= _MOST_BINOMIAL:
             bound = min(bound, self._ranked(pulls, rivals))
         return bound
@@ -273,32 +274,38 @@ class _Field:
         at t₀ with a probability of (b + 1 − j)/(b + 1) or more, for any j.
         """
         parts = sorted({math.ceil(rivals * eighths / 8) for eighths in range(1, 9)})
-        ways = [self._parted(pulls, j, later=False) / (rivals + 1 - j) for j in parts]
+        chances = self._lows_and_climbs(pulls, later=False)
+        ways = [self._parted(chances, j) / (rivals + 1 - j) for j in parts]
         return (rivals + 1) * min(ways)
 
-    def _parted(self, pulls: float, rivals: int, *, later: bool = True) -> float:
+    def _parted(self, chances: tuple[Floats, Floats], rivals: int) -> float:
         """The same by the lowest mean M that one of the top has at a count ≥ `pulls`.
 
         By Ville P(M ≤ θ) ≤ F(θ), a sum of exp(−pulls·I) with Cramér's I, and in the same way
         P(so many others have a mean of θ at such counts) ≤ G(θ). So for any θ the loss is at most
         F + G. If arms are independent it is at most the expectation of G(M): over falling
-        thresholds, G(θ₁) + Σ F(θ_k)(G(θ_{k+1}) − G(θ_k)) with a last G of 1. If not `later`, F
-        and G are of the count `pulls` only, and exact.
+        thresholds, G(θ₁) + Σ F(θ_k)(G(θ_{k+1}) − G(θ_k)) with a last G of 1.
+        """
+        low, climbs = chances
+        if not low.size:
+            return 1.0
+        sizes = self.groups[1]
+        high = _at_least(rivals, climbs, sizes, independent=not self.paired).clip(max=1.0)
+        if self.paired:
+            return float((low + high).min())
+        return float(high[0] + low @ np.diff(high, append=1.0))
+
+    def _lows_and_climbs(self, pulls: float, *, later: bool) -> tuple[Floats, Floats]:
+        """F of falling thresholds, and how likely each group of others reaches them.
+
+        If not `later`, of the count `pulls` only, and exact.
         """
         columns = (self.thresholds if later else self._steps(pulls))[:, None]
         # The mean of the zeros is up to 1 − θ.
         low = self._reach(1 - self.top, 1 - columns, pulls, later).sum(axis=1).clip(max=1.0)
         # An F near 1 counts as 1; those beyond the first near 0 count as it does.
         used = (low < 0.99) & (np.cumsum(low < 1e-30) <= 1)
-        if not used.any():
-            return 1.0
-        low, columns = low[used], columns[used]
-        means, sizes = self.groups
-        climbs = self._reach(means, columns, pulls, later)
-        high = _at_least(rivals, climbs, sizes, independent=not self.paired).clip(max=1.0)
-        if self.paired:
-            return float((low + high).min())
-        return float(high[0] + low @ np.diff(high, append=1.0))
+        return low[used], self._reach(self.groups[0], columns[used], pulls, later)
 
     def _steps(self, pulls: float) -> Floats:
         """Means between two numbers of ones, falling, where one of the top may be."""
