@@ -4,6 +4,8 @@ The best of n arms is a little ahead of others that tie, or nearly so. An error 
 the best arm, whether it has ended or not.
 """
 
+import math
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +15,8 @@ from scipy.stats import binomtest
 from benchmarks.problems import Points, Unequal
 from paceline import APR, Bernoulli, Normal, Policy, PowerLaw, Problem, Simulation, simulate
 from paceline.core.arrays import Floats
-from paceline.core.evidence.group_sequential import Fisher, KnownSigma
+from paceline.core.evidence.betting import Betting
+from paceline.core.evidence.group_sequential import KnownSigma
 from paceline.core.evidence.opponents import Opponents
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import Results
@@ -125,17 +128,17 @@ def refuted(errors: int, runs: int, delta: float) -> bool:
     return bool(binomtest(errors, runs, delta, alternative="greater").pvalue < CERTAIN)
 
 
-class LowBar(Fisher):
-    """A control: the boundary, lowered by a tenth."""
+class LowBar(Betting):
+    """A control: a third of the stake is enough."""
 
-    def _bar(self, look: int) -> float:
-        return 0.9 * super()._bar(look)
+    def weigh(self, fresh: Results) -> Floats:
+        return super().weigh(fresh) + math.log(3)
 
 
-class Peeking(Fisher):
-    """A control: opponents chosen with the cell's own values."""
+class Peeking(Betting):
+    """A control: opponents chosen with the fresh values themselves."""
 
-    def opponents(self, fresh: Results, means: Floats, variances: Floats) -> Opponents:
+    def opponents(self, fresh: Results, means: Floats, variances: Floats) -> Sequence[Opponents]:
         return super().opponents(fresh, fresh.sums / fresh.pulls, variances)
 
 
@@ -146,12 +149,12 @@ class LowBarNormal(KnownSigma):
         return 0.9 * super()._bar(look)
 
 
-def _low_bar(task: Task, delta: float) -> Fisher:
-    return LowBar(task.arms, delta, np.random.default_rng(task.seed))
+def _low_bar(task: Task, delta: float) -> Betting:
+    return LowBar(task.arms, delta, (0.0, 1.0))
 
 
-def _peeking(task: Task, delta: float) -> Fisher:
-    return Peeking(task.arms, delta, np.random.default_rng(task.seed))
+def _peeking(task: Task, delta: float) -> Betting:
+    return Peeking(task.arms, delta, (0.0, 1.0))
 
 
 def _low_bar_normal(task: Task, delta: float) -> KnownSigma:
@@ -169,7 +172,7 @@ def _tied(arms: int, rewards: str) -> Instance:
 _NEAR_TIE = next(one for one in instances() if one.arms == 64 and one.gap == GAPS[0])
 CONTROLS: list[tuple[str, Policy, Instance, float]] = [
     ("APR, deviation 0.2", APR(deviation=0.2), _NEAR_TIE._replace(pulls_per_arm=1e7), 0.1),
-    ("boundary − 10 %", Racing(_low_bar), _tied(2, "bernoulli"), 0.1),
+    ("a third of the stake", Racing(_low_bar), _tied(2, "bernoulli"), 0.1),
     ("boundary − 10 %", Racing(_low_bar_normal), _tied(2, "normal"), 0.1),
     ("opponent from the cell", Racing(_peeking), _tied(64, "bernoulli"), 0.1),
 ]

@@ -45,18 +45,18 @@ class Model:
         self.out += runs
         return runs
 
-    def give_back(self, runs: list[Run], *, singly: bool) -> None:
+    def give_back(self, runs: list[Run], *, alone: bool) -> None:
         for run in runs:
             self.out.remove(run)
         self.gone.difference_update(pulls_of(runs))
-        self.backlog.give_back(runs, singly=singly)
+        self.backlog.give_back(runs, alone=alone)
 
 
 @given(st.data())
 def test_every_wanted_pull_goes_out_exactly_once(data: Any) -> None:
     model = Model()
     for _ in range(data.draw(st.integers(1, 25))):
-        action = data.draw(st.sampled_from(["want", "take", "take", "done", "back", "singly"]))
+        action = data.draw(st.sampled_from(["want", "take", "take", "done", "back", "alone"]))
         if action == "want":
             model.want(data.draw(st.lists(st.integers(0, 9), min_size=ARMS, max_size=ARMS)))
         elif action == "take":
@@ -66,7 +66,7 @@ def test_every_wanted_pull_goes_out_exactly_once(data: Any) -> None:
             if action == "done":
                 model.out.remove(run)
             else:
-                model.give_back([run], singly=action == "singly")
+                model.give_back([run], alone=action == "alone")
         # What came back is counted as it was, though it may end with pulls that are not wanted.
         missing = len(model.wanted() - model.gone)
         assert model.backlog.waiting >= missing
@@ -107,11 +107,24 @@ def test_the_arms_take_turns(arms: int, each: int, taken: int) -> None:
         assert max(counts.values()) - min(counts.values()) <= 1
 
 
-def test_a_group_is_spread_over_the_arms_too() -> None:
+def test_in_a_group_the_arms_take_turns_pull_by_pull_forth_and_back() -> None:
+    """A steady drift then adds the same to all arms: their places in time have the same mean."""
     backlog = Backlog(3)
     backlog.want([(0, 10), (1, 10), (2, 10)])
-    assert backlog.take(6) == [Run(0, 0, 2), Run(1, 0, 2), Run(2, 0, 2)]
-    assert {run.arm for run in backlog.take(3)} == {0, 1, 2}
+    taken = pulls_of(backlog.take(12))
+    assert [arm for arm, _ in taken] == [0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0]
+    times = {arm: sum(time for time, (one, _) in enumerate(taken) if one == arm) for arm in range(3)}
+    assert len(set(times.values())) == 1
+
+
+def test_an_arm_with_more_to_do_is_pulled_more_often_not_longer() -> None:
+    backlog = Backlog(3)
+    backlog.want([(0, 40), (1, 10), (2, 10)])
+    for done in range(6, 61, 6):
+        counts = Counter({arm: 0 for arm in range(3)})
+        counts.update(arm for arm, _ in pulls_of(backlog.take(6)))
+        assert abs(counts[0] - 4) <= 1, done
+        assert abs(counts[1] - counts[2]) <= 1
 
 
 def test_an_arm_with_less_to_do_does_not_stop_the_others() -> None:
@@ -151,22 +164,23 @@ def test_what_came_back_goes_out_first_and_only_while_it_is_wanted() -> None:
 def test_of_what_came_back_only_the_wanted_part_goes_out_and_the_rest_is_kept() -> None:
     backlog = Backlog(1)
     backlog.want([(0, 6)])
-    (run,) = backlog.take(6)
-    backlog.give_back([run])
+    backlog.give_back(backlog.take(6))
     backlog.want([(0, 2)])
-    assert backlog.take(6) == [Run(0, 0, 2)]
+    assert backlog.take(6) == [Run(0, 0, 1), Run(0, 1, 1)]
     assert backlog.waiting == 0
     assert backlog.take(6) == []
     backlog.want([(0, 7)])
     assert backlog.waiting == 5
-    assert [backlog.take(6), backlog.take(6)] == [[Run(0, 2, 4)], [Run(0, 6, 1)]]
+    assert [pulls_of(backlog.take(6)) for _ in range(2)] == [
+        [(0, 2), (0, 3), (0, 4), (0, 5)],
+        [(0, 6)],
+    ]
 
 
 def test_one_by_one_means_one_by_one() -> None:
     backlog = Backlog(1)
     backlog.want([(0, 4)])
-    (run,) = backlog.take(4)
-    backlog.give_back([run], singly=True)
+    backlog.give_back(backlog.take(4), alone=True)
     assert [backlog.take(4) for _ in range(4)] == [[Run(0, pull, 1)] for pull in range(4)]
 
 

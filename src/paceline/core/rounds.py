@@ -67,8 +67,8 @@ class Results:
     """Finished pulls, as sufficient statistics: of `arms[i]`, how many, their sum and squares.
 
     `spreads`, where it is given, are the squares around the arm's own mean: around 0 they would
-    drown in those of a large mean. `values`, where a round asks for each, has a row per arm.
-    `last` says that the round has ended, whatever is missing of it.
+    drown in those of a large mean. `cubes` are the third powers around it, which show how skewed
+    values are. `values`, where a round asks for each, has a row per arm. `last` says that the round has ended, whatever is missing of it.
     """
 
     arms: Ints
@@ -78,6 +78,7 @@ class Results:
     spreads: Floats | None = None
     values: Floats | None = None
     last: bool = False
+    cubes: Floats | None = None
 
     @property
     def total(self) -> int:

@@ -1,4 +1,4 @@
-"""What is known of every arm: how many pulls, their sum, the sum of their squares."""
+"""What is known of every arm: how many pulls, their sum, their squares, and how skewed they are."""
 
 from dataclasses import dataclass
 
@@ -26,6 +26,7 @@ class Tally:
     sums: Floats
     squares: Floats
     spreads: Floats | None = None  # around the arms' own means, if results came with theirs
+    cubes: Floats | None = None  # third powers around them, likewise
 
     @classmethod
     def empty(cls, arms: int) -> "Tally":
@@ -35,7 +36,7 @@ class Tally:
     def add(self, results: Results) -> None:
         """Take in results. No arm stands twice in them, so plain indexing adds up right."""
         if results.spreads is not None:
-            self._merge_spreads(results, results.spreads)
+            self._merge_moments(results, results.spreads)
         if results.arms.size == 1:  # sequential policies: scalars are 4 times faster
             arm = results.arms[0]
             self.pulls[arm] += results.pulls[0]
@@ -45,6 +46,13 @@ class Tally:
         self.pulls[results.arms] += results.pulls
         self.sums[results.arms] += results.sums
         self.squares[results.arms] += results.squares
+
+    def plus(self, results: Results) -> "Tally":
+        """Another one, that has these results too."""
+        parts = (self.pulls, self.sums, self.squares, self.spreads, self.cubes)
+        more = Tally(*(None if part is None else part.copy() for part in parts))  # type: ignore[arg-type]
+        more.add(results)
+        return more
 
     def means(self, arms: Ints) -> Floats:
         """Empirical means of `arms`; minus infinity where there is no pull yet."""
@@ -66,12 +74,30 @@ class Tally:
             spread = np.where(spread > rounding, spread, 0.0)
             return np.where(pulls > 1, spread / (pulls - 1), np.nan)
 
-    def _merge_spreads(self, results: Results, spreads: Floats) -> None:
-        """Both spreads, and what the two means are apart (Chan, Golub and LeVeque 1979)."""
+    def third_moments(self, arms: Ints) -> Floats:
+        """The mean third power around each arm's mean; 0 where it is not known."""
+        if self.cubes is None:
+            return np.zeros(arms.size)
+        moments: Floats = self.cubes[arms] / np.maximum(self.pulls[arms], 1)
+        return moments
+
+    def _merge_moments(self, results: Results, spreads: Floats) -> None:
+        """Both spreads, and what the two means are apart (Chan, Golub and LeVeque 1979).
+
+        Third powers likewise (Pébay 2008).
+        """
         if self.spreads is None:
             self.spreads = np.zeros_like(self.sums)
-        arms, more = results.arms, results.pulls
-        before = self.pulls[arms]
-        apart = self.sums[arms] / np.maximum(before, 1) - results.sums / more
-        between = np.where(before > 0, apart**2 * before * more / (before + more), 0.0)
-        self.spreads[arms] += spreads + between
+        arms, more = results.arms, results.pulls.astype(np.float64)
+        before = self.pulls[arms].astype(np.float64)
+        both = before + more
+        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest floats
+            apart = results.sums / more - self.sums[arms] / np.maximum(before, 1)
+            apart = np.where(before > 0, apart, 0.0)
+            if results.cubes is not None:
+                if self.cubes is None:
+                    self.cubes = np.zeros_like(self.sums)
+                shifted = 3 * apart * (before * spreads - more * self.spreads[arms]) / both
+                between = apart**3 * before * more * (before - more) / both**2
+                self.cubes[arms] += results.cubes + shifted + between
+            self.spreads[arms] += spreads + apart**2 * before * more / both

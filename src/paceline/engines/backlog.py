@@ -1,7 +1,8 @@
 """Which pulls are to be given out next: numbers for each arm, the arms taking turns."""
 
+import heapq
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from paceline.engines.crew import Run
 
@@ -20,9 +21,12 @@ class Backlog:
         self._next = [0] * arms  # the first pull of each arm that was never given out
         self._until = [0] * arms  # pulls below this are wanted
         self._order: list[int] = []
-        self._turn = 0
+        # Of each arm with pulls to be given out: the share of them done by then, its place among
+        # those with the same, the arm, and the share of a pull.
+        self._turns: list[tuple[float, int, int, float]] = []
         self._fresh = 0  # how many pulls are wanted and were never given out
-        self._again: deque[Run] = deque()  # what came back undone; each goes out as it is
+        self._again: deque[Run] = deque()  # single pulls that came back undone,
+        self._alone: deque[Run] = deque()  # and those that are to be tried one by one
 
     def want(self, asked: Sequence[tuple[int, int]]) -> None:
         """From now on of these arms all pulls below these numbers are wanted, and no others."""
@@ -30,10 +34,14 @@ class Backlog:
             self._until[arm] = 0
         for arm, until in asked:
             self._until[arm] = until
+        self._order = [arm for arm, _ in asked]
         # Whoever has the most to do comes first: the arms stay level, however often this is called.
-        self._order = sorted((arm for arm, _ in asked), key=self._left, reverse=True)
-        self._turn = 0
-        self._fresh = sum(max(0, self._left(arm)) for arm in self._order)
+        left = [(self._left(arm), arm) for arm in self._order]
+        self._turns = [
+            (0.5 / pulls, self._place(arm), arm, 1.0 / pulls) for pulls, arm in left if pulls > 0
+        ]
+        heapq.heapify(self._turns)
+        self._fresh = sum(pulls for pulls, _ in left if pulls > 0)
 
     def _left(self, arm: int) -> int:
         """How many pulls of the arm are still to be given out; below 0 if too many were."""
@@ -46,43 +54,59 @@ class Backlog:
     @property
     def waiting(self) -> int:
         """How many pulls are to be given out."""
-        again = (min(run.pulls, self._until[run.arm] - run.first) for run in self._again)
-        return self._fresh + sum(pulls for pulls in again if pulls > 0)
+        back = sum(map(self.is_wanted, self._alone)) + sum(map(self.is_wanted, self._again))
+        return self._fresh + back
 
     def take(self, most: int) -> list[Run]:
-        """What came back first, as it is; then so many pulls at most of the arms in turn."""
-        for place, run in enumerate(self._again):
-            if self.is_wanted(run):
-                del self._again[place]
-                (wanted,), rest = split([run], min(run.pulls, self._until[run.arm] - run.first))
-                self._again.extend(rest)
-                return [wanted]
+        """What came back first, so many pulls at most; else so many pulls of the arms in turn."""
+        alone = _take_from(self._alone, self.is_wanted, 1)
+        again = alone or _take_from(self._again, self.is_wanted, most)
+        if again:
+            return again
         most = min(most, self._fresh)
         self._fresh -= most
-        each = max(1, most // max(1, len(self._order)))
-        runs: list[Run] = []
-        while most > 0:
-            arm = self._order[self._turn]
-            self._turn = (self._turn + 1) % len(self._order)
-            pulls = min(each, most, self._left(arm))
-            if pulls > 0:
-                runs.append(Run(arm, self._next[arm], pulls))
-                self._next[arm] += pulls
-                most -= pulls
-        return runs
+        return [self._next_pull() for _ in range(most)]
 
-    def give_back(self, runs: Sequence[Run], *, singly: bool = False) -> None:
-        """These were not done, and are to be done if they are wanted; or one by one."""
+    def _next_pull(self) -> Run:
+        """The next pull of the arm that is behind most, by its share of what it has to do.
+
+        Pull by pull, so that a machine that slows down or warms up does so for all arms alike; an
+        arm with twice the pulls to do is pulled twice as often, not longer than the others.
+        """
+        done, _, arm, share = self._turns[0]
+        run = Run(arm, self._next[arm], 1)
+        self._next[arm] += 1
+        if self._left(arm) > 0:
+            heapq.heapreplace(self._turns, (done + share, self._place(arm), arm, share))
+        else:
+            heapq.heappop(self._turns)
+        return run
+
+    def _place(self, arm: int) -> int:
+        """Forth and back: were the first arm always first, a steady drift would favour it."""
+        return -arm if self._next[arm] % 2 else arm
+
+    def give_back(self, runs: Sequence[Run], *, alone: bool = False) -> None:
+        """These were not done, and are to be done if they are wanted; or each by itself."""
+        back = self._alone if alone else self._again
         for run in runs:
-            if singly:
-                self._again.extend(Run(run.arm, run.first + i, 1) for i in range(run.pulls))
-            elif run.pulls:
-                self._again.append(run)
+            back.extend(Run(run.arm, run.first + i, 1) for i in range(run.pulls))
 
     def restore(self, arm: int, end: int, gaps: Sequence[int]) -> None:
         """An earlier session gave out the pulls of an arm up to `end`, and lost those in `gaps`."""
         self._next[arm] = end
         self._again.extend(Run(arm, pull, 1) for pull in gaps)
+
+
+def _take_from(back: deque[Run], wanted: Callable[[Run], bool], most: int) -> list[Run]:
+    """Remove and return the first so many that are wanted; the others stay in their order."""
+    taken: list[Run] = []
+    passed: list[Run] = []
+    while back and len(taken) < most:
+        run = back.popleft()
+        (taken if wanted(run) else passed).append(run)
+    back.extendleft(reversed(passed))
+    return taken
 
 
 def split(runs: Sequence[Run], pulls: int) -> tuple[list[Run], list[Run]]:

@@ -429,7 +429,7 @@ class Dispatcher:
         (first,), others = split(running.left, 1)
         if others and failure.kind in ("died", "timeout"):
             # Any of them may have done it: they are tried one by one.
-            self._backlog.give_back(running.left, singly=True)
+            self._backlog.give_back(running.left, alone=True)
         else:
             self._backlog.give_back(others)
             self._fail(first, failure)
@@ -453,7 +453,7 @@ class Dispatcher:
             }
         )
         if attempt <= self.rules.retries:
-            self._backlog.give_back([run])
+            self._backlog.give_back([run], alone=True)
         elif run.arm not in self.failed:
             self.failed[run.arm] = failure
             self._newly_failed.append(run.arm)

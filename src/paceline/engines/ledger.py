@@ -219,13 +219,16 @@ class Ledger:
 
     def _summed(self, arms: Ints, rows: Sequence[Sequence[float]]) -> Results:
         sums, squares = np.zeros(arms.size), np.zeros(arms.size)
-        spreads = np.zeros(arms.size)
+        spreads, cubes = np.zeros(arms.size), np.zeros(arms.size)
         rewards = [self.sign * np.array(row) for row in rows]
         pulls = np.array([row.size for row in rewards], dtype=np.int64)
         for i, row in enumerate(rewards):
             with np.errstate(over="ignore", invalid="ignore"):  # too large to square: no bound on σ
                 sums[i] = row.sum()
                 squares[i] = row @ row
-                spreads[i] = ((row - sums[i] / row.size) ** 2).sum()
+                apart = row - sums[i] / row.size
+                spreads[i] = apart @ apart
+                cubes[i] = (apart * apart) @ apart
         level = self._round.each and arms.size and pulls.min() == pulls.max()
-        return Results(arms, pulls, sums, squares, spreads, np.array(rewards) if level else None)
+        values = np.array(rewards) if level else None
+        return Results(arms, pulls, sums, squares, spreads, values, cubes=cubes)

@@ -10,7 +10,7 @@ from paceline.core.arrays import MOST_PULLS_PER_ARM, Ints
 from paceline.core.evidence.base import Evidence
 from paceline.core.evidence.betting import Betting
 from paceline.core.evidence.boundary import DEPTHS
-from paceline.core.evidence.group_sequential import group_sequential
+from paceline.core.evidence.catalog import group_sequential
 from paceline.core.evidence.lil import LilEvidence
 from paceline.core.evidence.nearness import Nearness, gains_of_bets, gains_of_scores
 from paceline.core.rounds import Results, Round, Verdict
@@ -31,8 +31,8 @@ class Racing(Policy):
     """Arms fall when the evidence against them passes a bar that the best passes with chance δ.
 
     `evidence` is "group-sequential", "betting" (for values between bounds), "lil" (the paper's
-    interval) or "auto": betting for bounded values, group-sequential for all others. Or give a
-    function that makes evidence of your own for a task.
+    interval) or "auto": betting for values between bounds, zeros and ones among them, and
+    group-sequential for all others. Or give a function that makes evidence of your own for a task.
 
     >>> from paceline import PowerLaw, simulate
     >>> simulate([0.9, 0.5, 0.4], policy=Racing(), scaling=PowerLaw(0.5)).index
@@ -64,14 +64,13 @@ def make_evidence(task: Task, delta: float, kind: str = "auto") -> Evidence:
     if kind == "lil":
         arms_at_start = task.arms_at_start or task.arms
         return LilEvidence(task.arms, delta, task.sigma, arms_at_start=arms_at_start, top=top)
-    if kind == "betting" or (kind == "auto" and noise.kind == "bounded"):
+    if kind == "betting" or (kind == "auto" and noise.limits is not None):
         if noise.limits is None:
             raise InvalidInput(
                 "betting is for values between bounds: declare them, or leave it out"
             )
         return Betting(task.arms, delta, noise.limits, paired=task.paired, top=top)
-    rng = np.random.default_rng((task.seed, 1))
-    return group_sequential(task.arms, delta, noise, rng, top=top, paired=task.paired)
+    return group_sequential(task.arms, delta, noise, top=top, paired=task.paired)
 
 
 class RacingPacer(Pacer):
@@ -162,7 +161,9 @@ class RacingPacer(Pacer):
         parts, self._parts = self._parts, None
         arms = self.alive
         spreads = None if parts.spreads is None else parts.spreads[arms]
-        return Results(arms, parts.pulls[arms], parts.sums[arms], parts.squares[arms], spreads)
+        cubes = None if parts.cubes is None else parts.cubes[arms]
+        sums, squares = parts.sums[arms], parts.squares[arms]
+        return Results(arms, parts.pulls[arms], sums, squares, spreads, cubes=cubes)
 
     def _look(self, fresh: Results) -> None:
         """Arms fall, and perhaps the race is over; then the next look, or the next round."""
@@ -238,6 +239,5 @@ def _nearness(task: Task) -> Nearness:
     if noise.limits is not None:
         gains = gains_of_bets(Betting(task.arms, delta, noise.limits, paired=task.paired))
     else:
-        rng = np.random.default_rng((task.seed, 2))
-        gains = gains_of_scores(group_sequential(task.arms, delta, noise, rng, paired=task.paired))
+        gains = gains_of_scores(group_sequential(task.arms, delta, noise, paired=task.paired))
     return Nearness(task.arms, delta, task.tolerance, task.top, gains)

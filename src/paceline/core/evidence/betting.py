@@ -24,19 +24,36 @@ from paceline.core.evidence.group_sequential import spreads
 from paceline.core.evidence.opponents import Opponents, leaders, leading_group
 from paceline.core.rounds import Results
 
-# Of the pulls of an arm, so many more make a slice: the next look.
-_SLICE = 0.15
+# Of the pulls of an arm, so many more make a slice: the next look. Opponents are chosen anew at
+# each: with slices of 15 % the paper's cells took 2 % longer. Many arms are looked at less often.
+_SLICE = 0.08
+_FEW_ARMS = 64
+# Bets that could not win more than this by now are not made yet: that saves half the work.
+_WORTH_BETTING = 0.03
 # Bets, as shares of the boldest that could never lose all.
 BETS: Floats = np.geomspace(0.9, 0.9 * 2.0**-11.5, 24).astype(np.float64)
-_WEIGHTS: Floats = 1.0 / np.arange(2.0, 2.0 + BETS.size)
+_PLACES: Floats = np.arange(float(BETS.size))
+# Most weight on bets that suit gaps of a fifth of the range or less: of weights that fall from the
+# boldest on, races of zeros and ones took a tenth more time.
+_WEIGHTS: Floats = np.exp(-0.5 * ((_PLACES - 4.0) / 5.0) ** 2) + 0.3 / (_PLACES + 2.0)
 LOG_WEIGHTS: Floats = np.log(_WEIGHTS / _WEIGHTS.sum())
 
 
+_LEFT_OUT: Floats = 1.0 - np.r_[0.0, np.cumsum(np.exp(LOG_WEIGHTS))]
+
+
 def mixed(log_stakes: Floats) -> Floats:
-    """The logarithm of the mixture of stakes, a row per arm."""
-    weighted = log_stakes + LOG_WEIGHTS
-    highest = weighted.max(axis=-1, keepdims=True)
-    return np.asarray(highest[..., 0] + np.log(np.exp(weighted - highest).sum(axis=-1)))
+    """The logarithm of the mixture of stakes, a row per arm; bets left out at the end have 1."""
+    made = log_stakes.shape[-1]
+    weighted = log_stakes + LOG_WEIGHTS[:made]
+    highest = weighted.max(axis=-1)
+    if made < BETS.size:
+        highest = np.maximum(highest, 0.0)
+    weighted -= highest[..., None]
+    total = np.exp(weighted, out=weighted).sum(axis=-1)
+    if made < BETS.size:
+        total += _LEFT_OUT[made] * np.exp(-highest)
+    return np.asarray(highest + np.log(total))
 
 
 class Betting(Evidence):
@@ -60,31 +77,38 @@ class Betting(Evidence):
 
     def next_look(self) -> int:
         """A few more pulls; the first only chooses opponents."""
-        return self.depth + max(1, int(_SLICE * self.depth))
+        share = _SLICE * max(1.0, self.alive.size / _FEW_ARMS) ** 0.5
+        return self.depth + max(1, int(min(share, 1.0) * self.depth))
 
     def weigh(self, fresh: Results) -> Floats:
         """Settle the bets on the fresh values."""
         if self.depth == 0:
             return np.full(self.alive.size, -np.inf)
         means, variances = self.tally.means(self.alive), self.variances()
-        if self.top == 1:
-            chosen: Sequence[Opponents] = [leading_group(means, variances, fresh.pulls)]
-        else:
-            chosen = leaders(means, self.top)
-        won = np.minimum.reduce([self.settle(fresh, means, opponents) for opponents in chosen])
-        self.log_stakes[self.alive] += won
-        stakes = mixed(self.log_stakes[self.alive])
+        chosen = self.opponents(fresh, means, variances)
+        bets = BETS[BETS * math.sqrt(self.depth) >= _WORTH_BETTING]
+        won = np.minimum.reduce([self.settle(fresh, means, one, bets) for one in chosen])
+        self.log_stakes[self.alive, : bets.size] += won
+        stakes = mixed(self.log_stakes[self.alive, : bets.size])
         self.highest[self.alive] = np.maximum(self.highest[self.alive], stakes)
         return stakes - math.log(1 / self.delta)
+
+    def opponents(self, fresh: Results, means: Floats, variances: Floats) -> Sequence[Opponents]:
+        """Whom each arm alive meets: a leading group, or each of the k leaders."""
+        if self.top > 1:
+            return leaders(means, self.top)
+        return [leading_group(means, variances, fresh.pulls)]
 
     def out_at(self, level: float, arms: Ints) -> bool:
         """By the highest stakes so far."""
         return bool((self.highest[arms] >= math.log(self.top / level)).all())
 
-    def settle(self, fresh: Results, means: Floats, opponents: Opponents) -> Floats:
+    def settle(
+        self, fresh: Results, means: Floats, opponents: Opponents, bets: Floats = BETS
+    ) -> Floats:
         """What each bet wins, as a logarithm: arms by bets. `means` are earlier ones."""
         if self.paired:
-            return self._settle_pairs(fresh, opponents)
+            return self._settle_pairs(fresh, opponents, bets)
         pulls = fresh.pulls.astype(np.float64)
         theirs = opponents.total(pulls)
         spread = spreads(fresh)
@@ -97,7 +121,7 @@ class Betting(Evidence):
         before = np.clip(before, 0.0, 1.0)
         # The side with fewer pulls takes the bet c, the other one less, so that c m is the same.
         least = np.minimum(pulls, theirs)
-        boldest = BETS / np.maximum(before, 1 - before)[:, None]
+        boldest = bets / np.maximum(before, 1 - before)[:, None]
         own = least_log_gain(
             (least / pulls)[:, None] * boldest,
             before - mean,
@@ -113,17 +137,17 @@ class Betting(Evidence):
         won: Floats = pulls[:, None] * own + theirs[:, None] * other
         return won
 
-    def _settle_pairs(self, fresh: Results, opponents: Opponents) -> Floats:
+    def _settle_pairs(self, fresh: Results, opponents: Opponents, bets: Floats) -> Floats:
         """The same on differences, which lie in [−1, 1]: 1 + c (y − x) is fair or worse."""
         assert fresh.values is not None
         apart = (
             opponents.total(fresh.values) / opponents.size[:, None] - fresh.values
         ) / self.width
-        bets = np.broadcast_to(BETS, (apart.shape[0], BETS.size))
+        if apart.size <= _FEW_ENOUGH:  # for each value its own: nothing is given away
+            return np.asarray(np.log1p(apart[:, :, None] * bets).sum(axis=1))
         lowest = np.ones(apart.shape[0])
-        gain = least_log_gain(bets, apart.mean(axis=1), apart.var(axis=1), lowest)
-        won: Floats = apart.shape[1] * gain
-        return won
+        gain = least_log_gain(bets[None], apart.mean(axis=1), apart.var(axis=1), lowest)
+        return np.asarray(apart.shape[1] * gain)
 
     def bars(self, depths: Ints) -> Floats:
         """A stake of 1/δ, and what the mixture costs."""
@@ -135,6 +159,7 @@ class Betting(Evidence):
         return np.asarray(np.sqrt(2 * stakes))
 
 
+_FEW_ENOUGH = 1 << 18  # differences whose logarithms are taken one by one
 _MIXTURE_COST = 1.5  # about: the bets close to the best one have a fifth of the weight
 
 

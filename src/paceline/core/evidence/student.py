@@ -1,0 +1,179 @@
+"""Normal values with unknown variances: t tests, and some caution where values are not normal.
+
+Real values seldom are normal. An arm whose values are skewed, or rarely far off, shows too low a
+mean while it has shown few, and varies too little: a quiet rival then puts it out. Two things
+protect it. A cell in which an arm varied less than it has so far is scored by the latter. And an
+arm does not fall while it has few pulls and its values have not varied, or are so skewed that the
+difference of means is. Both only lower scores and delay falls, so they break no guarantee.
+"""
+
+import numpy as np
+
+from paceline.core.arrays import Bools, Floats
+from paceline.core.evidence.group_sequential import GroupSequential, spreads
+from paceline.core.evidence.opponents import Opponents
+from paceline.core.evidence.sigma import SURE_OF_CONSTANCY
+from paceline.core.evidence.tails import student_scores
+from paceline.core.rounds import Results
+from paceline.core.tally import Tally
+
+# Of the variance that an arm has shown so far: a cell that shows less is scored by it. Rarely so for
+# normal values: all of it would cost 5 % more pulls there.
+_SHARE_REMEMBERED = 0.5
+# Of the mean difference. At 25 times the squared skewness of a value, a mean has a fifth of it.
+_MOST_SKEWED = 0.2
+# After so many pulls an arm may fall however skewed, or though it has never varied;
+_PATIENCE = 60
+# or after SURE_OF_CONSTANCY of them, if no arm has, or if differences have not.
+_ROUNDING = 1e-13
+
+
+class Student(GroupSequential):
+    """Normal values with unknown variances, one per arm: the t test.
+
+    The variance of a difference is estimated from several arms', each with its own: the statistic
+    then lies between Student's with the least and with the total degrees of freedom.
+    """
+
+    def __init__(self, arms: int, delta: float, top: int = 1) -> None:
+        super().__init__(arms, delta, top)
+        self._known: Tally | None = None  # all values, those of the cell included
+
+    def weigh(self, fresh: Results) -> Floats:
+        """Add the cell's scores, by what it shows and by what all values show."""
+        self._known = self.tally.plus(fresh)
+        return super().weigh(fresh)
+
+    def compare(self, fresh: Results, opponents: Opponents) -> Floats:
+        """By the difference of the means, over its own standard error."""
+        pulls = fresh.pulls.astype(np.float64)
+        if pulls.min() < 2:
+            return np.zeros(pulls.size)
+        theirs = opponents.total(pulls)
+        apart = _difference(opponents.total(fresh.sums) / theirs, fresh.sums / pulls)
+
+        def scores(variance: Floats) -> Floats:
+            # Σ (m_j/M)² s_j²/m_j over the opponents
+            noise = variance / pulls + np.maximum(opponents.total(variance * pulls), 0) / theirs**2
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                return student_scores(
+                    apart / np.sqrt(noise),
+                    np.full(pulls.size, pulls.min() - 1),
+                    pulls - 1 + theirs - opponents.size,
+                )
+
+        variance = spreads(fresh) / (pulls - 1)
+        found = scores(variance)
+        if self._known is not None:
+            floor = _SHARE_REMEMBERED * self._known.variances(self.alive)
+            found = np.minimum(found, scores(np.maximum(variance, floor)))
+        return np.minimum(found, _highest_score(_log_orders(pulls, theirs)))
+
+    def too_early(self, fresh: Results, opponents: Opponents) -> Bools:
+        """While few pulls have not varied, or are skewed so that the arm looks worse than it is."""
+        known, alive = self._known, self.alive
+        depth = self.depth + int(fresh.pulls.min())
+        if known is None or depth >= _PATIENCE:
+            return super().too_early(fresh, opponents)
+        pulls = known.pulls[alive].astype(np.float64)
+        variances, thirds = known.variances(alive), known.third_moments(alive)
+        theirs = opponents.total(pulls)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            noise = variances / pulls + opponents.total(variances * pulls) / theirs**2
+            third = opponents.total(thirds * pulls) / theirs**3 - thirds / pulls**2
+            skewed = third / noise**1.5 < -_MOST_SKEWED
+        return skewed | _never_varied(variances, opponents, depth)
+
+
+class PairedStudent(GroupSequential):
+    """Normal values with shared seeds: the t test on the differences, pull by pull.
+
+    What the k-th pulls have in common drops out. Exact for normal differences, whatever their
+    variances; also where seeds are not shared.
+    """
+
+    def __init__(self, arms: int, delta: float, top: int = 1) -> None:
+        super().__init__(arms, delta, top)
+        self._known: Tally | None = None  # all values, those of the cell included
+        self._seen = np.zeros(2)  # sums over cells: of the noise of differences, as it is and alone
+        # Of the differences of each arm: second and third powers within cells, and how many.
+        self._moments = np.zeros((3, arms))
+
+    def weigh(self, fresh: Results) -> Floats:
+        """Add the cell's scores, by what it shows and by what all values show."""
+        self._known = self.tally.plus(fresh)
+        return super().weigh(fresh)
+
+    def compare(self, fresh: Results, opponents: Opponents) -> Floats:
+        """By the mean difference, over its own standard error."""
+        assert fresh.values is not None
+        pulls = fresh.values.shape[1]
+        if pulls < 2:
+            return np.zeros(fresh.arms.size)
+        rivals = opponents.total(fresh.values) / opponents.size[:, None]
+        apart = _difference(rivals, fresh.values)
+        mean = apart.mean(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            rest = apart - mean[:, None]
+            spread = (rest**2).sum(axis=1)
+            noise, free = spread / (pulls - 1), np.full(mean.size, pulls - 1.0)
+            found = student_scores(mean / np.sqrt(noise / pulls), free, free)
+            if self._known is not None:
+                self._moments[:, self.alive] += spread, (rest**3).sum(axis=1), free
+                squares, _, all_free = self._moments[:, self.alive]
+                least = np.maximum(noise, _SHARE_REMEMBERED * squares / all_free)
+                t = mean / np.sqrt(least / pulls)
+                found = np.minimum(found, student_scores(t, free, free))
+            alone = spreads(fresh) / (pulls - 1)
+            self._seen += noise.sum(), (alone + opponents.total(alone) / opponents.size**2).sum()
+        return np.minimum(found, _highest_score(np.full(noise.size, pulls * np.log(2))))
+
+    def too_early(self, fresh: Results, opponents: Opponents) -> Bools:
+        """While few differences have not varied, or are skewed so that the arm looks worse."""
+        known, depth = self._known, self.depth + int(fresh.pulls.min())
+        if known is None or depth >= _PATIENCE:
+            return super().too_early(fresh, opponents)
+        squares, cubes, free = self._moments[:, self.alive]
+        sizes = known.means(self.alive) ** 2
+        still = squares <= free * (sizes + opponents.total(sizes)) * _ROUNDING**2
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            skewed = cubes / squares**1.5 < -_MOST_SKEWED  # of the mean difference
+        early = skewed | _never_varied(known.variances(self.alive), opponents, depth)
+        return np.asarray(early | (still & (depth < SURE_OF_CONSTANCY)))
+
+    def variances(self) -> Floats:
+        """Without what is common to all."""
+        own, alone = self._seen
+        kept = min(own / alone, 2.0) if own > 0 and alone > 0 else 1.0
+        return super().variances() * kept
+
+
+def _never_varied(variances: Floats, opponents: Opponents, depth: int) -> Bools:
+    """Whether an arm's values, or those of all its opponents, are still all the same."""
+    if not variances.any():
+        return np.full(variances.size, depth < SURE_OF_CONSTANCY)
+    return (variances == 0) | (opponents.total(variances) <= 0)
+
+
+def _difference(theirs: Floats, own: Floats) -> Floats:
+    """How far two means are apart; not at all if only by rounding, which always errs one way."""
+    apart = theirs - own
+    return np.where(np.abs(apart) > _ROUNDING * (np.abs(theirs) + np.abs(own)), apart, 0.0)
+
+
+def _log_orders(pulls: Floats, theirs: Floats) -> Floats:
+    """The logarithm of how many ways there are to deal the cell's values to both sides."""
+    from scipy.special import betaln
+
+    return np.asarray(-np.log(pulls + theirs + 1) - betaln(pulls + 1, theirs + 1))
+
+
+def _highest_score(log_orders: Floats) -> Floats:
+    """The score of p = 1/orders: no test that only uses the order of values gives less.
+
+    Few values that happen to lie close together would otherwise decide alone; normal ones seldom
+    get there.
+    """
+    from scipy.special import ndtri_exp
+
+    return np.asarray(-ndtri_exp(-log_orders))
