@@ -20,6 +20,10 @@ class ScalingWarning(UserWarning):
     """A scaling function breaks an assumption that makes bigger rounds worth while."""
 
 
+class RaceWarning(UserWarning):
+    """Something about the values of a race looks wrong, or it may take very long."""
+
+
 class MissingExtra(PacelineError, ImportError):
     """A feature needs an optional dependency that is not installed."""
 

@@ -1,5 +1,6 @@
 """How a race stands, and how it ended: what `paceline.race` returns and callbacks are given."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -15,7 +16,7 @@ class ArmRecord:
     """One arm: its values so far, and where it stands.
 
     `low` and `high` enclose its mean, for all arms at all times at once, with the confidence of the
-    race (0.95 if it has none); NaN while nothing can be said.
+    race (0.95 if it has none); −∞ and ∞ while nothing can be said.
     """
 
     index: int
@@ -27,6 +28,13 @@ class ArmRecord:
     status: Status
     seconds: float  # that its pulls took
     failure: str = ""  # why it failed, if it did
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; numbers that are unknown are None."""
+        return {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value
+            for key, value in asdict(self).items()
+        }
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,8 @@ class Standing:
     busy_cores: int
     arms: tuple[ArmRecord, ...]
     minimize: bool
+    warnings: tuple[str, ...] = ()  # what looks wrong
+    outlook: str = ""  # how long it may still take, if that is very long
 
     def ranked(self) -> list[ArmRecord]:
         """The arms still in by their means, the best first; then those out, then those failed."""
@@ -58,7 +68,10 @@ class Result:
     index: int
     decided: bool
     verdict: str  # in a sentence
-    confidence: float | None  # what is guaranteed; None where nothing is
+    # What is guaranteed; None where nothing is. If a deadline came before the confidence that was
+    # asked for, the highest at which the race would have been decided by then: it is no chance of
+    # this answer to be right, since it was chosen by the values (see docs/noise.md).
+    confidence: float | None
     chosen: tuple[int, ...]  # with `top`, all of the best; else (index,)
     still_in: tuple[int, ...]  # the arms among which it is undecided; none where it is decided
     arms: tuple[ArmRecord, ...]
@@ -72,6 +85,7 @@ class Result:
     failures: tuple[str, ...]  # what went wrong, also where a retry helped
     minimize: bool
     journal: str | None
+    warnings: tuple[str, ...] = ()  # what looks wrong about the values, and what to do
 
     def to_frame(self) -> Any:
         """The arms as a pandas data frame."""
@@ -89,10 +103,7 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for scripts; numbers that are unknown are None."""
-        arms = [
-            {key: None if value != value else value for key, value in asdict(record).items()}
-            for record in self.arms
-        ]
+        arms = [record.to_json() for record in self.arms]
         return {
             "best": self.arms[self.index].label if self.index >= 0 else None,
             "index": self.index,
@@ -108,6 +119,7 @@ class Result:
             "rounds": self.rounds,
             "assumed": self.assumed,
             "failures": list(self.failures),
+            "warnings": list(self.warnings),
             "journal": self.journal,
         }
 

@@ -59,9 +59,18 @@ class PlainLines:
         self._rounds = 0  # of the last line that is printed or waiting
         self._last_printed = -math.inf  # seconds of the race, not of a clock
         self._waiting: Standing | None = None
+        self._warned: set[str] = set()
+        self._next_outlook = 0.0  # seconds of the race
 
     def update(self, standing: Standing) -> None:
-        """Print a line if a round has ended."""
+        """Print a line if a round has ended, and what is to be warned of."""
+        for text in standing.warnings:
+            if text.partition(":")[0] not in self._warned:  # what follows may change
+                self._warned.add(text.partition(":")[0])
+                self._write(f"WARNING: {clean(text)}")
+        if standing.outlook and standing.elapsed >= self._next_outlook:
+            self._next_outlook = 2 * standing.elapsed
+            self._write(clean(standing.outlook))
         if standing.rounds != self._rounds and standing.pulls:
             self._rounds = standing.rounds
             self._waiting = standing
@@ -76,11 +85,14 @@ class PlainLines:
 
     def _print(self) -> None:
         if self._waiting is not None:
-            # A log that is full, or a reader that is gone, must not end a race.
-            with contextlib.suppress(OSError):
-                print(describe_standing(self._waiting), file=self._stream, flush=True)
+            self._write(describe_standing(self._waiting))
             self._last_printed = self._waiting.elapsed
             self._waiting = None
+
+    def _write(self, line: str) -> None:
+        # A log that is full, or a reader that is gone, must not end a race.
+        with contextlib.suppress(OSError):
+            print(line, file=self._stream, flush=True)
 
 
 class LiveTable:
@@ -178,6 +190,10 @@ def describe_standing(standing: Standing) -> str:
 def standing_lines(standing: Standing, width: int, height: int) -> list[Line]:
     """The live table: what is used up and in use, then the best arms, as many as fit."""
     head = [Line(line, "bold") for line in _wrap_parts(_headline(standing), width)]
+    said = [f"WARNING: {text}" for text in standing.warnings]
+    if standing.outlook:
+        said.append(standing.outlook)
+    head += [Line(shorten(clean(text), width), "yellow") for text in said]
     return [*head, *arm_lines(standing.ranked(), width, max(height - len(head), 0))]
 
 

@@ -113,7 +113,9 @@ def test_in_a_group_the_arms_take_turns_pull_by_pull_forth_and_back() -> None:
     backlog.want([(0, 10), (1, 10), (2, 10)])
     taken = pulls_of(backlog.take(12))
     assert [arm for arm, _ in taken] == [0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0]
-    times = {arm: sum(time for time, (one, _) in enumerate(taken) if one == arm) for arm in range(3)}
+    times = {
+        arm: sum(time for time, (one, _) in enumerate(taken) if one == arm) for arm in range(3)
+    }
     assert len(set(times.values())) == 1
 
 
@@ -121,7 +123,7 @@ def test_an_arm_with_more_to_do_is_pulled_more_often_not_longer() -> None:
     backlog = Backlog(3)
     backlog.want([(0, 40), (1, 10), (2, 10)])
     for done in range(6, 61, 6):
-        counts = Counter({arm: 0 for arm in range(3)})
+        counts = Counter(dict.fromkeys(range(3), 0))
         counts.update(arm for arm, _ in pulls_of(backlog.take(6)))
         assert abs(counts[0] - 4) <= 1, done
         assert abs(counts[1] - counts[2]) <= 1

@@ -691,7 +691,7 @@ def test_a_value_that_is_not_binary_is_not_forgotten_by_a_kill(tmp_path: Path) -
 
     def run() -> list[Record]:
         options: dict[str, Any] = {"confidence": 0.95, "max_pulls": 300, "progress": False}
-        options["scaling"] = CorePool(4, lambda cores: 1 / cores)
+        options |= {"scaling": CorePool(4, lambda cores: 1 / cores), "paired": False}
         arms = [0.3, 0.5, 0.8]
         race(rarely_large, arms, engine=VirtualHost(), seed=seed, journal=journal, **options)
         return read_records(journal)

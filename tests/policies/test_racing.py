@@ -21,8 +21,8 @@ from paceline.core.arrays import Floats, Ints
 from paceline.core.evidence.base import Evidence
 from paceline.core.evidence.betting import Betting
 from paceline.core.evidence.boundary import DEPTHS, PILOT
-from paceline.core.evidence.group_sequential import Fisher, Student
 from paceline.core.evidence.lil import LilEvidence
+from paceline.core.evidence.student import Student
 from paceline.core.noise import Noise
 from paceline.core.rounds import Conditions, Results, Round
 from paceline.policies.base import Task
@@ -333,7 +333,7 @@ def test_a_cap_leaves_a_race_to_a_confidence_alone_undecided() -> None:
 @pytest.mark.parametrize(
     ("evidence", "noise", "kind"),
     [
-        ("auto", Noise("bernoulli"), Fisher),
+        ("auto", Noise("bernoulli"), Betting),
         ("auto", Noise("normal"), Student),
         ("auto", Noise("bounded", (0.0, 1.0)), Betting),
         ("betting", Noise("bernoulli"), Betting),

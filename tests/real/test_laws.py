@@ -129,10 +129,13 @@ def test_the_laws_hold(options: dict[str, Any], weather: tuple[int, float, str])
     assert all(count == 1 for count in recorded.values())
     assert host.crews[0].most_in_use <= options["cores"]
     assert host.crews[0].closed
-    # Law 3: the value of a pull depends on the race's seed, the arm and its number only.
+    # Law 3: the value of a pull depends on the race's seed, the arm and its number only; if pulls
+    # are paired, on the number alone.
+    shared = bool(records[0]["problem"]["paired"])
+    assert shared == ("deadline" in options or options["policy"].judges_pairs)
     for record in (r for r in records if r["kind"] == "results"):
         for (arm, pull), value in zip(pulls_of(record["pulls"]), record["values"], strict=True):
-            seed = pull_seed(options["seed"], arm, pull)
+            seed = pull_seed(options["seed"], arm, pull, paired=shared)
             assert value == options["evaluate"](options["arms"][arm], seed=seed)
     # Law 6: a failed pull is tried again or its arm is out, and the result says so.
     failed = Counter((r["arm"], r["pull"]) for r in records if r["kind"] == "failure")

@@ -210,7 +210,7 @@ def test_a_cap_counts_the_pulls_of_arms_that_failed() -> None:
     host = VirtualHost(fatal=lambda arm, pull: arm == 0 and pull == 60)
     result = race(
         noisy, [0.0, 0.0, 0.01], confidence=0.99, cores=4, max_pulls=300, engine=host,
-        progress=False,
+        paired=False, progress=False,
     )  # fmt: skip
     assert result.arms[0].status == "failed"
     assert 250 < result.pulls <= 300

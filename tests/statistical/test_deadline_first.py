@@ -5,12 +5,11 @@ most α of the races. As in test_guarantee.py, a test fails when so many would b
 than one in a million, and a control must be caught.
 """
 
-import numpy as np
 import pytest
 
 from paceline import Bernoulli, Normal, PowerLaw, Problem, Simulation, simulate
 from paceline.core.arrays import Ints
-from paceline.core.evidence.group_sequential import Fisher
+from paceline.core.evidence.betting import Betting
 from paceline.policies.base import Task
 from paceline.policies.racing import Racing
 from tests.statistical.test_guarantee import one_against_many, refutes
@@ -63,7 +62,7 @@ def test_what_is_said_to_have_been_reached_holds(
         assert not refutes(wrong_claims(result, level), RUNS, level)
 
 
-class Boastful(Fisher):
+class Boastful(Betting):
     """Says of a level that it has reached a fifth of it."""
 
     def out_at(self, level: float, arms: Ints) -> bool:
@@ -71,7 +70,7 @@ class Boastful(Fisher):
 
 
 def boastful(task: Task, delta: float) -> Boastful:
-    return Boastful(task.arms, delta, np.random.default_rng((task.seed, 1)))
+    return Boastful(task.arms, delta, (0.0, 1.0))
 
 
 def test_control_levels_divided_by_five_are_caught() -> None:

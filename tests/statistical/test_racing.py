@@ -6,7 +6,8 @@ test fails when so many errors would be a chance of less than one in a million, 
 caught.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from benchmarks.problems import Points, Unequal
 from paceline import Bernoulli, Normal, Policy, PowerLaw, Problem, Simulation, simulate
 from paceline.core.arrays import Floats
-from paceline.core.evidence.group_sequential import Fisher
+from paceline.core.evidence.betting import Betting
 from paceline.core.evidence.opponents import Opponents
 from paceline.core.noise import Noise
 from paceline.core.rounds import Results
@@ -107,22 +108,22 @@ def test_common_noise_in_pairs_does_no_harm() -> None:
 # Controls.
 
 
-class LowBar(Fisher):
-    """The boundary, lowered by a fifth."""
+class LowBar(Betting):
+    """A fifth of the stake is enough."""
 
-    def _bar(self, look: int) -> float:
-        return 0.8 * super()._bar(look)
+    def weigh(self, fresh: Results) -> Floats:
+        return super().weigh(fresh) + math.log(5)
 
 
-class Peeking(Fisher):
-    """Opponents chosen with the cell's own values."""
+class Peeking(Betting):
+    """Opponents chosen with the fresh values themselves."""
 
-    def opponents(self, fresh: Results, means: Floats, variances: Floats) -> Opponents:
+    def opponents(self, fresh: Results, means: Floats, variances: Floats) -> Sequence[Opponents]:
         return super().opponents(fresh, fresh.sums / fresh.pulls, variances)
 
 
-def made_by(kind: type[Fisher]) -> Callable[[Task, float], Fisher]:
-    return lambda task, delta: kind(task.arms, delta, np.random.default_rng(task.seed))
+def made_by(kind: type[Betting]) -> Callable[[Task, float], Betting]:
+    return lambda task, delta: kind(task.arms, delta, (0.0, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -130,13 +131,13 @@ def made_by(kind: type[Fisher]) -> Callable[[Task, float], Fisher]:
     [
         (LowBar, 2, 20_000, True),
         (Peeking, 16, 1000, True),
-        (Fisher, 2, 20_000, False),
-        (Fisher, 16, 1000, False),
+        (Betting, 2, 20_000, False),
+        (Betting, 16, 1000, False),
     ],
     ids=["a low bar", "peeking", "two tied arms", "sixteen tied arms"],
 )
 def test_controls_are_caught_and_the_honest_race_is_not(
-    kind: type[Fisher], arms: int, cap: float, caught: bool
+    kind: type[Betting], arms: int, cap: float, caught: bool
 ) -> None:
     """All arms tie: the first is as good as any, so it is lost in δ of the races at most."""
     runs = 500

@@ -7,13 +7,14 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 import paceline
 from paceline.cli import check, demo, plan, profile, race, reproduce, resume, run, show, simulate
 from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_INTERRUPTED
-from paceline.errors import PacelineError, RaceFailed
+from paceline.errors import PacelineError, RaceFailed, RaceWarning
 
 VERBS = (race, run, check, resume, show, profile, plan, simulate, reproduce, demo)
 
@@ -46,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     options = parser().parse_args(arguments)
     try:
-        with _termination_interrupts():
+        with _termination_interrupts(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RaceWarning)  # they are printed with the result
             code = int(options.run(options))
             sys.stdout.flush()
     except RaceFailed as error:

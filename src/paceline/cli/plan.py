@@ -158,7 +158,7 @@ def _of_file(options: argparse.Namespace) -> _Case:
         settings.top,
         BERNOULLI if settings.noise.scale is None else settings.noise,
         settings.minimize,
-        settings.paired,
+        settings.shared_seeds,
         None if staged else f"the policy of the race is {settings.policy}: this is staged's plan",
     )
 

@@ -127,9 +127,9 @@ def _add_race(group: Any) -> None:
     )
     group.add_argument(
         "--paired",
-        action="store_true",
+        action=argparse.BooleanOptionalAction,
         default=None,
-        help="the k-th pulls of all arms share a seed",
+        help="the k-th pulls of all arms share a seed (default: if the command uses {seed})",
     )
     group.add_argument(
         "--noise",

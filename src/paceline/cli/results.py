@@ -4,6 +4,7 @@ import argparse
 import csv
 import io
 import json
+import math
 import sys
 import textwrap
 from collections import Counter
@@ -39,6 +40,7 @@ def finish(result: Result, options: argparse.Namespace) -> int:
     else:
         print_result(result)
     if options.json or options.quiet:
+        print_warnings(result.warnings, sys.stderr)
         _print_failures(result, sys.stderr)
     return 0 if result.decided else EXIT_UNDECIDED
 
@@ -48,8 +50,15 @@ def print_result(result: Result) -> None:
     print_arms(result.ranked())
     print()
     print_wrapped(result.verdict)
+    print_warnings(result.warnings)
     _print_failures(result, sys.stdout)
     print_facts(_facts(result))
+
+
+def print_warnings(warnings: Sequence[str], stream: Any = None) -> None:
+    """Print what looks wrong, one after the other."""
+    for text in warnings:
+        print_wrapped(f"WARNING: {text}", stream)
 
 
 def print_arms(arms: Sequence[ArmRecord]) -> None:
@@ -143,7 +152,10 @@ def _as_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
-    writer.writerows(["" if value != value else value for value in row] for row in rows)
+    writer.writerows(
+        ["" if isinstance(value, float) and not math.isfinite(value) else value for value in row]
+        for row in rows
+    )
     return text.getvalue()
 
 

@@ -2,11 +2,10 @@
 
 import argparse
 import json
-from dataclasses import asdict
 from typing import Any
 
 from paceline import real
-from paceline.cli.results import print_arms, print_facts, print_wrapped
+from paceline.cli.results import print_arms, print_facts, print_warnings, print_wrapped
 from paceline.durations import say_seconds
 from paceline.screen import count
 
@@ -32,6 +31,7 @@ def run(options: argparse.Namespace) -> int:
     print()
     if view.verdict is not None:
         print_wrapped(view.verdict)
+    print_warnings(standing.warnings)
     pulls, rounds = count(standing.pulls, "pull"), count(standing.rounds, "round")
     state = {
         "finished": "finished",
@@ -64,9 +64,7 @@ def _as_json(view: real.JournalView) -> dict[str, Any]:
         "pulls": standing.pulls,
         "cores": standing.cores,
         "minimize": standing.minimize,
-        "arms": [
-            {key: None if value != value else value for key, value in asdict(record).items()}
-            for record in standing.arms
-        ],
+        "arms": [record.to_json() for record in standing.arms],
+        "warnings": list(standing.warnings),
         "header": view.header,
     }

@@ -68,7 +68,8 @@ class Results:
 
     `spreads`, where it is given, are the squares around the arm's own mean: around 0 they would
     drown in those of a large mean. `cubes` are the third powers around it, which show how skewed
-    values are. `values`, where a round asks for each, has a row per arm. `last` says that the round has ended, whatever is missing of it.
+    values are. `values`, where a round asks for each, has a row per arm. `last` says that the round
+    has ended, whatever is missing of it.
     """
 
     arms: Ints

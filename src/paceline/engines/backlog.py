@@ -14,7 +14,7 @@ class Backlog:
     >>> backlog.want([(0, 3), (1, 1)])
     >>> backlog.take(1), backlog.take(2), backlog.waiting
     ([Run(arm=0, first=0, pulls=1)],
-     [Run(arm=1, first=0, pulls=1), Run(arm=0, first=1, pulls=1)], 1)
+     [Run(arm=0, first=1, pulls=1), Run(arm=1, first=0, pulls=1)], 1)
     """
 
     def __init__(self, arms: int) -> None:

@@ -87,6 +87,7 @@ class Policy(ABC):
     goal: ClassVar[Goal | None]  # None: either will do
     finds_top: ClassVar[bool] = False
     takes_tolerance: ClassVar[bool] = False
+    judges_pairs: ClassVar[bool] = False  # whether it gains by values that share their seeds
     learns_sigma: ClassVar[bool] = False  # whether it can do without the scale of the noise
 
     def start(self, task: Task) -> "Pacer":

@@ -13,6 +13,7 @@ from paceline.core.evidence.boundary import DEPTHS
 from paceline.core.evidence.catalog import group_sequential
 from paceline.core.evidence.lil import LilEvidence
 from paceline.core.evidence.nearness import Nearness, gains_of_bets, gains_of_scores
+from paceline.core.evidence.sigma import SURE_OF_CONSTANCY
 from paceline.core.rounds import Results, Round, Verdict
 from paceline.core.tally import Tally
 from paceline.errors import InvalidInput, unknown_name
@@ -44,6 +45,7 @@ class Racing(Policy):
     name = "racing"
     goal = "confidence"
     learns_sigma = True
+    judges_pairs = True
     finds_top = True
     takes_tolerance = True
 
@@ -103,6 +105,8 @@ class RacingPacer(Pacer):
         """A round that ends where made-up worlds say that it should."""
         evidence, task = self.evidence, self.task
         alive = self.alive
+        if self._nothing_varies():
+            return self.stop("no pull of any arm differed from the arm's others")
         many = alive.size > 2 and task.top == 1 and not task.paired
         self.leader_pulls = round((alive.size - 1) ** 0.5) if many else 1
         means = evidence.tally.means(alive)
@@ -128,6 +132,16 @@ class RacingPacer(Pacer):
             leader_pulls=self.leader_pulls,
         )
         return self._round_to(ahead[: look + 1])
+
+    def _nothing_varies(self) -> bool:
+        """Whether there is nothing to race: then arms that tie would do so for ever.
+
+        Zeros alone, or ones, may only be rare successes or failures.
+        """
+        tally, arms = self.evidence.tally, np.arange(self.task.arms)
+        if self.evidence.depth < SURE_OF_CONSTANCY or (tally.variances(arms) > 0).any():
+            return False
+        return self.task.noise.limits is None or bool(np.ptp(tally.means(arms)) > 0)
 
     def tell(self, results: Results) -> None:
         """Take in results; when all that were due are in, let the evidence speak."""

@@ -42,7 +42,7 @@ def race(
     noise: str = "auto",
     bounds: Sequence[float] | None = None,
     sigma: float | None = None,
-    paired: bool = False,
+    paired: bool | None = None,
     cores: int | None = None,
     cores_per_pull: int | tuple[int, int] | None = None,
     engine: str | Host = "local",
@@ -77,8 +77,9 @@ def race(
 
     **Noise.** `"bernoulli"` (0 or 1), `"bounded"` with `bounds=(lowest, highest)`, `"normal"`,
     `"subgaussian"` with `sigma`; `"auto"` sees whether the first values are all 0 or 1, and takes
-    them as normal with unknown variances otherwise. `paired` gives the k-th pulls of all arms
-    the same seed.
+    them as normal with unknown variances otherwise. `paired` gives the k-th pulls of all arms the
+    same seed and judges their differences; None does so where `evaluate` takes a seed and it cannot
+    cost much.
 
     **Cores.** `cores` is the pool: by default every core this process may use. `cores_per_pull` is
     None (adapt), a number, or (least, most). `scaling` says how pulls scale; by default the first

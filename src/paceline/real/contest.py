@@ -1,14 +1,14 @@
 """One race from its first pull to its end: probing, planning, racing, going on after failures."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from paceline.core.arrays import Ints
+from paceline.core.arrays import Floats, Ints
 from paceline.core.noise import Noise
 from paceline.core.rounds import Round, Verdict
 from paceline.durations import say_seconds
@@ -17,6 +17,7 @@ from paceline.engines.dispatch import NO_IDEA, ArmsFailed, Dispatcher, NotBinary
 from paceline.errors import InvalidInput, RaceFailed
 from paceline.loop import run
 from paceline.policies.base import Pacer, Task
+from paceline.real.concerns import LONG_RACE, Concerns
 from paceline.real.record import Past, Plan
 from paceline.real.settings import Settings
 from paceline.real.summary import standing_of
@@ -59,7 +60,10 @@ class OpeningPacer(Pacer):
 
 
 class Contest:
-    """A race under way. `watch`, if given, sees how it stands, now and then."""
+    """A race under way. `watch`, if given, sees how it stands, now and then.
+
+    Without one `loud`, if given, is told what looks wrong about the values.
+    """
 
     def __init__(
         self,
@@ -68,10 +72,18 @@ class Contest:
         past: Past,
         watch: Callable[[Standing], None] | None = None,
         callbacks: tuple[Callable[[Standing], Any], ...] = (),
+        loud: Callable[[str], None] | None = None,
     ) -> None:
         self.settings = settings
         self.dispatcher = dispatcher
         self.plan = past.plan
+        self.concerns = Concerns(
+            settings.labels,
+            dispatcher.note,
+            None if watch is not None else loud,
+            past.warnings,
+            claims=settings.confidence is not None,
+        )
         self.pacer: Pacer | None = None
         self.racing: Ints = np.arange(len(settings.arms))
         self.noise = settings.noise if past.plan is None else past.plan.noise
@@ -111,7 +123,7 @@ class Contest:
                     verdict = self._open()
                 if verdict is None:
                     verdict = self._race()
-                return replace(verdict, arms=self.racing[verdict.arms])
+                return self._believed(replace(verdict, arms=self.racing[verdict.arms]))
             except ArmsFailed as failed:
                 self._check_failures(failed.arms)
                 self.plan = None
@@ -146,7 +158,48 @@ class Contest:
         arms = range(len(self.settings.arms))
         return np.array([arm for arm in arms if arm not in self.dispatcher.failed], dtype=np.int64)
 
+    def values(self) -> list[Floats]:
+        """Those of each arm, in the order of its pulls."""
+        in_order = self.settings.confidence is not None
+        arms = range(len(self.settings.arms))
+        return [self.dispatcher.ledger.values(arm, in_order=in_order) for arm in arms]
+
+    def _believed(self, verdict: Verdict) -> Verdict:
+        """The verdict, with what is to be said of it."""
+        values, at = self.values(), self.dispatcher.elapsed()
+        verdict = self.concerns.believe(verdict, values, self.noise, at)
+        if not verdict.decided and self.settings.confidence is not None:
+            self.concerns.undecided(**self._race_of(verdict.arms.tolist(), values), at=at)
+        return verdict
+
+    def _race_of(self, arms: list[int], values: Sequence[Floats]) -> dict[str, Any]:
+        """What an outlook is made of."""
+        settings, elapsed = self.settings, self.dispatcher.elapsed()
+        sign = -1.0 if settings.minimize else 1.0
+        return {
+            "arms": arms,
+            "values": [sign * values[arm] for arm in arms],
+            "delta": 1 - (settings.confidence or 0.95),
+            "paired": settings.paired,
+            "rate": sum(one.size for one in values) / elapsed if elapsed > 0 else 0.0,
+        }
+
+    def outlook(self, values: Sequence[Floats]) -> str:
+        """How long the race may still take, if nothing but its own verdict will end it."""
+        settings, pacer = self.settings, self.pacer
+        if pacer is None or math.isfinite(min(self.deadline, settings.max_pulls)):
+            return ""
+        arms = self.racing[pacer.alive].tolist()
+        elapsed = self.dispatcher.elapsed()
+        return self.concerns.prospect(**self._race_of(arms, values), elapsed=elapsed)
+
     def _round_ended(self) -> None:
+        values, at = self.values(), self.dispatcher.elapsed()
+        self.concerns.look(values, self.noise, at)
+        if self._watch is None and (text := self.outlook(values)):
+            self.concerns.say(LONG_RACE, text, at)
+        if self._watch is None and not self._callbacks:
+            return
         standing = self.standing()
         if self._watch is not None:
             self._watch(standing)
@@ -243,7 +296,7 @@ class Contest:
             dispatcher,
             deadline=self.deadline - plan.shift,
             max_pulls=self._pulls_allowed(),
-            on_round=self._round_ended if self._watch or self._callbacks else None,
+            on_round=self._round_ended,
         )
         return self._explain(ending.verdict)
 

@@ -4,7 +4,7 @@ import contextlib
 import os
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,11 @@ from paceline.engines.work import CommandWork, FunctionWork, Host, Work
 from paceline.errors import Interrupted, InvalidInput, RaceFailed
 from paceline.journal import Journal, Record, read_records
 from paceline.policies.staged import Staged
+from paceline.real.concerns import warn
 from paceline.real.contest import Contest
 from paceline.real.record import (
     Past,
+    as_recorded,
     check_same,
     deadline_changed,
     header_of,
@@ -65,13 +67,14 @@ class Prepared:
         if self.journal is None:
             return self._run(None)
         with Journal.open(Path(self.journal)) as journal:
-            header = header_of(self.settings)
+            settings = as_recorded(self.settings, journal.records)
+            header = header_of(settings)
             if journal.records:
                 check_same(header, journal.records, journal.path)
             else:
                 journal.add(header)
                 journal.commit()
-            return self._run(journal)
+            return replace(self, settings=settings)._run(journal)
 
     def _run(self, journal: Journal | None) -> Result:
         settings, records = self.settings, [] if journal is None else journal.records
@@ -94,7 +97,8 @@ class Prepared:
                     journal.add(session_record(past, settings))
                     journal.commit()
                 watch = None if screen is None else screen.update
-                contest = Contest(settings, dispatcher, past, watch, tuple(self.callbacks or ()))
+                callbacks = tuple(self.callbacks or ())
+                contest = Contest(settings, dispatcher, past, watch, callbacks, loud=warn)
                 verdict = contest.run()
             except RaceFailed as error:
                 if journal is None:
@@ -159,7 +163,7 @@ class Prepared:
             lines += _plan(settings, settings.pool)
         if isinstance(settings.what, Command):
             for number, arm in enumerate(settings.arms[:_MOST_COMMANDS]):
-                seed = pull_seeds(settings.seed, number, 0, 1, paired=settings.paired)[0]
+                seed = pull_seeds(settings.seed, number, 0, 1, paired=settings.shared_seeds)[0]
                 filled = settings.what.fill(arm, seed=seed, cores=rules.least_cores)
                 lines.append(("command", shlex.join(filled.argv)))
             if len(settings.arms) > _MOST_COMMANDS:
@@ -168,7 +172,7 @@ class Prepared:
             path = Path(self.journal)
             records = read_records(path) if path.exists() else []
             if records:
-                check_same(header_of(settings), records, path)
+                check_same(header_of(as_recorded(settings, records)), records, path)
             known = "is there, and is gone on with" if records else "is new"
             lines.append(("journal", f"{self.journal} {known}"))
         return lines
@@ -209,7 +213,7 @@ def _dispatcher(
 
 def make_work(settings: Settings) -> Work:
     """What the pulls of a race are."""
-    seeds = partial(pull_seeds, settings.seed, paired=settings.paired)
+    seeds = partial(pull_seeds, settings.seed, paired=settings.shared_seeds)
     if isinstance(settings.what, Command):
         return CommandWork(settings.what, settings.arms, seeds)
     assert not isinstance(settings.what, str)

@@ -7,7 +7,7 @@ import os
 import platform
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from paceline.machine import AvailableCores
 from paceline.policies.base import Policy
 from paceline.policies.catalog import POLICIES
 from paceline.real.settings import Settings
+
+_SEEDS_ONLY = "seeds only"  # arms share them, and are not judged as pairs
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ class Past:
 
     elapsed: float = 0.0
     plan: Plan | None = None
+    warnings: dict[str, str] = field(default_factory=dict)  # by what they are about
 
 
 def header_of(settings: Settings) -> Record:
@@ -103,7 +106,7 @@ def header_of(settings: Settings) -> Record:
             "noise": settings.noise.kind,
             "bounds": list(settings.noise.bounds) if settings.noise.bounds else None,
             "sigma": settings.noise.sigma,
-            "paired": settings.paired,
+            "paired": _SEEDS_ONLY if settings.shared_seeds > settings.paired else settings.paired,
             "policy": _policy_json(settings.policy),
             "seed": settings.seed,
         },
@@ -162,6 +165,14 @@ def check_same(header: Record, records: Sequence[Record], path: Path) -> None:
             )
 
 
+def as_recorded(settings: Settings, records: Sequence[Record]) -> Settings:
+    """The same race; what the user left open is as in the journal, which may be of old."""
+    if not records or not settings.pairing_open or "problem" not in records[0]:
+        return settings
+    paired = records[0]["problem"].get("paired", False)
+    return replace(settings, shared_seeds=bool(paired), paired=paired is True)
+
+
 def take_up(records: Sequence[Record], dispatcher: Dispatcher, settings: Settings) -> Past:
     """Give the dispatcher what was recorded, and say how far the race had come.
 
@@ -177,6 +188,8 @@ def take_up(records: Sequence[Record], dispatcher: Dispatcher, settings: Setting
         past.elapsed = max(past.elapsed, record.get("at", 0.0))
         if kind == "plan":
             plan, rounds = record, []
+        elif kind == "warning":
+            past.warnings[record["about"]] = record["text"]
         elif kind == "round":
             known = dispatcher.ledger.snapshot() if record.get("boxed") else None
             rounds.append((record, known))
@@ -259,7 +272,9 @@ def settings_of(
         top=problem["top"],
         tolerance=problem["tolerance"],
         noise=noise,
-        paired=problem["paired"],
+        shared_seeds=bool(problem["paired"]),
+        paired=problem["paired"] is True,
+        pairing_open=False,
         rules=Rules(
             options["cores"],
             least,

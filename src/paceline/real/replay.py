@@ -75,7 +75,7 @@ def resume(
             f"{where} is a race of the Python {settings.what}: run its script again, with "
             f"journal={str(where)!r}"
         )
-    settings.what.check(settings.arms, paired=settings.paired)
+    settings.what.check(settings.arms, paired=settings.shared_seeds)
     if deadline is not None:
         new = deadline_of(deadline, datetime.now().astimezone())
         settings = replace(settings, deadline=new)

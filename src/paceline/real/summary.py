@@ -25,7 +25,8 @@ def standing_of(contest: "Contest") -> Standing:
     alive = set(contest.racing.tolist())
     if contest.pacer is not None:
         alive = set(contest.racing[contest.pacer.alive].tolist())
-    arms = _records(contest, alive, best=())
+    values = contest.values()
+    arms = _records(contest, values, alive, best=())
     return Standing(
         elapsed=dispatcher.elapsed(),
         deadline=None if math.isinf(contest.deadline) else contest.deadline,
@@ -35,6 +36,8 @@ def standing_of(contest: "Contest") -> Standing:
         busy_cores=settings.rules.cores - dispatcher.free,
         arms=arms,
         minimize=settings.minimize,
+        warnings=tuple(contest.concerns.texts.values()),
+        outlook=contest.outlook(values),
     )
 
 
@@ -42,10 +45,11 @@ def result_of(contest: "Contest", verdict: Verdict, journal: Any) -> Result:
     """How a race ended."""
     dispatcher, settings = contest.dispatcher, contest.settings
     chosen = tuple(verdict.arms.tolist())
+    values = contest.values()
     if verdict.decided:
-        records = _records(contest, alive=set(), best=chosen)
+        records = _records(contest, values, alive=set(), best=chosen)
     else:
-        records = _records(contest, alive=set(chosen), best=())
+        records = _records(contest, values, alive=set(chosen), best=())
         leaders = ranked([records[arm] for arm in chosen], minimize=settings.minimize)
         chosen = tuple(record.index for record in leaders[: settings.top])
     if not any(record.pulls for record in records):
@@ -71,17 +75,18 @@ def result_of(contest: "Contest", verdict: Verdict, journal: Any) -> Result:
             f"pull {pull} of {settings.labels[arm]} {failure.message}"
             for arm, pull, failure in dispatcher.failures
         ),
+        warnings=tuple(contest.concerns.texts.values()),
         minimize=settings.minimize,
         journal=None if journal is None else str(journal),
     )
 
 
-def _records(contest: "Contest", alive: set[int], best: Sequence[int]) -> tuple[ArmRecord, ...]:
+def _records(
+    contest: "Contest", values: Sequence[Floats], alive: set[int], best: Sequence[int]
+) -> tuple[ArmRecord, ...]:
     """A record per arm, with an interval that holds for all arms at all times."""
     dispatcher, settings = contest.dispatcher, contest.settings
-    in_order, failed = settings.confidence is not None, dispatcher.failed
-    arms = range(len(settings.arms))
-    values = [dispatcher.ledger.values(arm, in_order=in_order) for arm in arms]
+    failed, arms = dispatcher.failed, range(len(settings.arms))
     means, low, high = _intervals(values, contest.noise, settings.confidence or 0.95)
 
     def status(arm: int) -> Status:
@@ -116,8 +121,8 @@ def _intervals(
         spreads = np.array([((one - one.mean()) ** 2).sum() if one.size else 0.0 for one in values])
         tally = Tally(pulls, sums, np.zeros(arms), spreads)
         low, high = intervals(tally, noise, (1 - confidence) / arms)
-    unknown = ~np.isfinite(low) | ~np.isfinite(high) | (pulls == 0)
-    return means, np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+    unknown = np.isnan(low) | np.isnan(high)
+    return means, np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
 
 
 def _sentence(contest: "Contest", verdict: Verdict, chosen: Sequence[int]) -> str:
@@ -134,8 +139,9 @@ def _sentence(contest: "Contest", verdict: Verdict, chosen: Sequence[int]) -> st
         text = f"undecided between {among}: {verdict.reason}{lead}"
     elif verdict.confidence is not None and verdict.reason:
         text = (
-            f"{names} {verb} {best} so far, with probability at least {verdict.confidence:g} "
-            f"({settings.confidence:g} was asked for; {verdict.reason})"
+            f"{names} {verb} {best} so far: {verdict.reason}. It would have been decided had a "
+            f"confidence of {verdict.confidence:g} been asked for instead of "
+            f"{settings.confidence:g}"
         )
     elif verdict.confidence is not None:
         slack = f" (or is within {settings.tolerance:g} of it)" if settings.tolerance else ""

@@ -9,16 +9,10 @@ from scipy import stats
 
 from paceline.core.arrays import Floats, Ints
 from paceline.core.evidence.boundary import DEPTHS, PILOT, boundary, spending
-from paceline.core.evidence.group_sequential import (
-    Fisher,
-    GroupSequential,
-    KnownSigma,
-    PairedSigns,
-    PairedStudent,
-    Student,
-    group_sequential,
-)
+from paceline.core.evidence.catalog import group_sequential
+from paceline.core.evidence.group_sequential import GroupSequential, KnownSigma
 from paceline.core.evidence.opponents import Opponents, Rival
+from paceline.core.evidence.student import PairedStudent, Student
 from paceline.core.noise import Noise
 from paceline.core.rounds import Results
 from tests.statistical.test_guarantee import refutes
@@ -220,35 +214,6 @@ class Unpaired(Laws):
         assert too_often(self.null_scores(1, 300, times=4)) == []
 
 
-class TestFisher(Unpaired):
-    def make(self, rng: np.random.Generator, delta: float, top: int) -> GroupSequential:
-        return Fisher(ARMS, delta, rng, top=top)
-
-    def values(self, rng: np.random.Generator, gaps: Floats, pulls: int) -> Floats:
-        return (rng.random((gaps.size, pulls)) < 0.6 - gaps[:, None]).astype(np.float64)
-
-
-class TestPairedSigns(Laws):
-    each = True
-
-    def make(self, rng: np.random.Generator, delta: float, top: int) -> GroupSequential:
-        return PairedSigns(ARMS, delta, rng, top=top)
-
-    def values(self, rng: np.random.Generator, gaps: Floats, pulls: int) -> Floats:
-        """Each pair shares a number half of the time: then the arms differ less often."""
-        common = np.where(rng.random(pulls) < 0.5, rng.random(pulls), np.nan)
-        own = rng.random((gaps.size, pulls))
-        level = np.where(np.isnan(common), own, common)
-        return (level < 0.6 - gaps[:, None]).astype(np.float64)
-
-    def test_everybody_meets_the_leader_and_the_leader_the_runner_up(self) -> None:
-        evidence = PairedSigns(4, 0.1, np.random.default_rng(8))
-        means = np.array([0.2, 0.9, 0.1, 0.5])
-        fresh = results(np.arange(4), np.zeros((4, 1)), each=True)
-        met = evidence.opponents(fresh, means, np.ones(4))
-        assert met.total(np.arange(4.0)).tolist() == [1.0, 3.0, 1.0, 1.0]
-
-
 class Normals:
     """Normal values, without anything in common."""
 
@@ -319,7 +284,7 @@ class TestPairedStudent(Laws):
 
 @pytest.mark.parametrize(
     "laws",
-    [TestFisher(), TestPairedSigns(), TestKnownSigmaNormal(), TestStudent(), TestPairedStudent()],
+    [TestKnownSigmaNormal(), TestStudent(), TestPairedStudent()],
     ids=lambda laws: type(laws).__name__.removeprefix("Test"),
 )
 def test_control_opponents_from_the_cell_itself_are_caught(laws: Laws) -> None:
@@ -327,27 +292,6 @@ def test_control_opponents_from_the_cell_itself_are_caught(laws: Laws) -> None:
 
 
 # What is special to one kind.
-
-
-def play(evidence: GroupSequential, cells: list[Floats]) -> Floats:
-    """The totals after explicit cells."""
-    for values in cells:
-        evidence.take(results(evidence.alive, values, each=False))
-    return evidence.total
-
-
-def test_fisher_with_negated_values_is_its_own_mirror() -> None:
-    """Where ones are bad, zeros are good: −x between −1 and 0 is as 1 − x between 0 and 1."""
-    rng = np.random.default_rng(10)
-    cells = [(rng.random((ARMS, n)) < 0.3).astype(np.float64) for n in (PILOT, 5, 4, 6)]
-    mirrored = Fisher(ARMS, NEVER, np.random.default_rng(11), limits=(-1.0, 0.0))
-    plain = Fisher(ARMS, NEVER, np.random.default_rng(11))
-    there = play(mirrored, [-values for values in cells])
-    back = play(plain, [1 - values for values in cells])
-    assert there.any()
-    assert there == pytest.approx(back, abs=1e-12)
-    assert mirrored.estimates() == pytest.approx(plain.estimates())
-    assert mirrored.variances() == pytest.approx(plain.variances())
 
 
 @pytest.mark.parametrize("pulls", [5, 4, 6, 18])
@@ -411,8 +355,6 @@ def test_bars_are_at_the_level_of_one_of_the_top(top: int) -> None:
 @pytest.mark.parametrize(
     ("noise", "paired", "kind"),
     [
-        (Noise("bernoulli"), False, Fisher),
-        (Noise("bernoulli"), True, PairedSigns),
         (Noise("normal"), False, Student),
         (Noise("normal"), True, PairedStudent),
         (Noise("normal", sigma=2.0), False, KnownSigma),
@@ -426,18 +368,10 @@ def test_bars_are_at_the_level_of_one_of_the_top(top: int) -> None:
 def test_the_kind_fits_what_is_assumed(
     noise: Noise, paired: bool, kind: type[GroupSequential]
 ) -> None:
-    rng = np.random.default_rng(14)
-    made = group_sequential(3, 0.1, noise, rng, top=2, paired=paired)
+    made = group_sequential(3, 0.1, noise, top=2, paired=paired)
     assert type(made) is kind
     assert made.top == 2
     if isinstance(made, KnownSigma):
         assert made.sigma == 2.0
         assert made.paired == paired
         assert made.tails == ("normal" if noise.kind == "normal" else "subgaussian")
-
-
-def test_the_kind_knows_the_limits_of_negated_values() -> None:
-    noise = Noise("bernoulli").negated()
-    made = group_sequential(3, 0.1, noise, np.random.default_rng(15))
-    assert isinstance(made, Fisher)
-    assert (made.low, made.low + made.width) == (-1.0, 0.0)

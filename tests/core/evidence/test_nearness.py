@@ -6,9 +6,10 @@ import pytest
 
 from paceline.core.arrays import Floats, Ints
 from paceline.core.evidence.betting import BETS, Betting
-from paceline.core.evidence.group_sequential import KnownSigma, PairedStudent, Student
+from paceline.core.evidence.group_sequential import KnownSigma
 from paceline.core.evidence.nearness import Gains, Nearness, gains_of_bets, gains_of_scores
 from paceline.core.evidence.opponents import Rival
+from paceline.core.evidence.student import PairedStudent, Student
 from paceline.core.rounds import Results
 from tests.statistical.test_guarantee import refutes
 

@@ -220,11 +220,11 @@ def test_a_spread_that_rounding_hides_does_not_count_as_none() -> None:
     assert (halves(raw, noise, 0.05) >= halves(exact, noise, 0.05)).all()
 
 
-def test_constant_values_are_believed_late_and_only_if_no_arm_varies() -> None:
-    still = tally_of([29, 30], 2.0, 0.0)
+def test_constant_values_are_believed_late_and_only_if_another_arm_varies() -> None:
+    still = tally_of([29, 30, 3000], 2.0, 0.0)
     assert [one.tolist() for one in intervals(still, NORMAL, 0.05)] == [
-        [-math.inf, 2.0],
-        [math.inf, 2.0],
+        [-math.inf] * 3,
+        [math.inf] * 3,
     ]
     mixed = tally_of([29, 30, 30, 30], 2.0, [0.0, 0.0, 1.0, 0.5])
     half = halves(mixed, NORMAL, 0.05)

@@ -22,6 +22,7 @@ from paceline.core.arrays import Floats, Ints
 from paceline.core.evidence.base import Evidence
 from paceline.core.evidence.group_sequential import spreads
 from paceline.core.evidence.opponents import Opponents, leaders, leading_group
+from paceline.core.evidence.sigma import SURE_OF_CONSTANCY
 from paceline.core.rounds import Results
 
 # Of the pulls of an arm, so many more make a slice: the next look. Opponents are chosen anew at
@@ -90,8 +91,16 @@ class Betting(Evidence):
         won = np.minimum.reduce([self.settle(fresh, means, one, bets) for one in chosen])
         self.log_stakes[self.alive, : bets.size] += won
         stakes = mixed(self.log_stakes[self.alive, : bets.size])
+        if self._nothing_varied(fresh):  # a seed that is ignored, perhaps: see more first
+            return np.full(self.alive.size, -np.inf)
         self.highest[self.alive] = np.maximum(self.highest[self.alive], stakes)
         return stakes - math.log(1 / self.delta)
+
+    def _nothing_varied(self, fresh: Results) -> bool:
+        """Whether each arm has given but one value so far, in few pulls."""
+        if self.depth >= SURE_OF_CONSTANCY:
+            return False
+        return not (self.tally.plus(fresh).variances(np.arange(self.tally.pulls.size)) > 0).any()
 
     def opponents(self, fresh: Results, means: Floats, variances: Floats) -> Sequence[Opponents]:
         """Whom each arm alive meets: a leading group, or each of the k leaders."""

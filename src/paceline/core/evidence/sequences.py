@@ -98,13 +98,13 @@ def _t_radius(pulls: Floats, variances: Floats, alpha: float) -> Floats:
     E < 1/α says S² < kV; then S = Nd and V = (N − 1)·variance + Nd² give the largest d.
 
     Values that do not vary are not normal. Before the 30th of them nothing is said; then they get
-    the largest variance of the other arms, and width 0 if no arm's values have varied.
+    the largest variance of the other arms. Where no arm's values have varied, nothing is ever said.
 
     >>> _t_radius(np.array([10.0, 100.0]), np.array([1.0, 1.0]), alpha=0.05).round(3)
     array([1.29 , 0.325])
     """
     largest = np.max(variances, where=variances > 0, initial=0.0)
-    unseen = np.where(pulls < SURE_OF_CONSTANCY, np.inf, largest)
+    unseen = np.where((pulls < SURE_OF_CONSTANCY) | (largest == 0), np.inf, largest)
     variances = np.where(variances == 0, unseen, variances)
     exponent = 2 * _log_needed(pulls, _MIXING_T, alpha) / pulls
     k = -np.expm1(-exponent) * (pulls + _MIXING_T)

@@ -17,11 +17,12 @@ from paceline.core.evidence.tails import student_scores
 from paceline.core.rounds import Results
 from paceline.core.tally import Tally
 
-# Of the variance that an arm has shown so far: a cell that shows less is scored by it. Rarely so for
-# normal values: all of it would cost 5 % more pulls there.
+# Of the variance that an arm has shown so far: a cell that shows less is scored by this. Normal
+# values seldom do; all of it would cost 5 % more pulls there.
 _SHARE_REMEMBERED = 0.5
 # Of the mean difference. At 25 times the squared skewness of a value, a mean has a fifth of it.
 _MOST_SKEWED = 0.2
+_UNCERTAIN = 0.6  # of the skewness, from few differences
 # After so many pulls an arm may fall however skewed, or though it has never varied;
 _PATIENCE = 60
 # or after SURE_OF_CONSTANCY of them, if no arm has, or if differences have not.
@@ -137,7 +138,8 @@ class PairedStudent(GroupSequential):
         sizes = known.means(self.alive) ** 2
         still = squares <= free * (sizes + opponents.total(sizes)) * _ROUNDING**2
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            skewed = cubes / squares**1.5 < -_MOST_SKEWED  # of the mean difference
+            # Of the mean difference; from few of them it is itself uncertain by √6/m.
+            skewed = cubes / squares**1.5 < -_MOST_SKEWED - _UNCERTAIN / free
         early = skewed | _never_varied(known.variances(self.alive), opponents, depth)
         return np.asarray(early | (still & (depth < SURE_OF_CONSTANCY)))
 
@@ -152,7 +154,7 @@ def _never_varied(variances: Floats, opponents: Opponents, depth: int) -> Bools:
     """Whether an arm's values, or those of all its opponents, are still all the same."""
     if not variances.any():
         return np.full(variances.size, depth < SURE_OF_CONSTANCY)
-    return (variances == 0) | (opponents.total(variances) <= 0)
+    return np.asarray((variances == 0) | (opponents.total(variances) <= 0))
 
 
 def _difference(theirs: Floats, own: Floats) -> Floats:

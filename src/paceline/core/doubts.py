@@ -1,0 +1,212 @@
+"""What looks wrong about the values of a race: said, and where it must, kept from being evidence.
+
+Every guarantee rests on an assumption about the values, and some that do not hold can be seen. A
+doubt names the arms and says what to do. Most leave the verdict as it is. One that voids it takes
+the confidence away: values that never vary show no noise at all, and values that rise with every
+pull are a counter, not a measurement. Rare values that were never seen cannot be doubted.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paceline.core.arrays import Floats
+from paceline.core.noise import Noise
+
+_FEW = 8  # pulls: of fewer nothing is said
+_ENOUGH = 20  # to speak of the shape of an arm's values
+_MOST_EQUAL = 0.1  # share of values that another one equals; of normal ones none does
+_SURE = 5.0  # standard errors: a false alarm in a million races
+_SKEWED = 1.0  # an exponential distribution has 2
+_HEAVY = 3.0  # excess kurtosis: a uniform distribution has −1.2, Laplace's 3, an exponential one 6
+_NEAR_A_BOUND = 2.5  # standard deviations of a value
+_RISING = 2.0  # atanh of the correlation of values and their numbers: 0.96
+_DEPENDENT = 0.2  # correlation of a pull with the one before
+_MOST_NAMED = 3
+_NO_NOISE = "no noise was seen. Is the seed used, and is the right number read?"
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One thing that looks wrong, and with which arms: what was seen, then what to do.
+
+    `voids` says that no confidence may be claimed.
+
+    >>> doubt = Doubt("equal", (1,), "some of the values of {arms} are equal", "declare bounds=")
+    >>> doubt.text(["a", "b"])
+    'some of the values of "b" are equal: declare bounds='
+    """
+
+    kind: str
+    arms: tuple[int, ...]
+    seen: str  # with {arms} where they are named
+    advice: str
+    voids: bool = False
+
+    def text(self, labels: Sequence[str]) -> str:
+        """A line for people."""
+        return f"{self.finding(labels)}: {self.advice}"
+
+    def finding(self, labels: Sequence[str]) -> str:
+        """What was seen."""
+        named = [f'"{labels[arm]}"' for arm in self.arms[:_MOST_NAMED]]
+        more = len(self.arms) - len(named)
+        if more:
+            named.append(f"{more} more")
+        names = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+        return self.seen.replace("{arms}", names)
+
+
+def find_doubts(values: Sequence[Floats], noise: Noise, *, claims: bool = True) -> list[Doubt]:
+    """What looks wrong about the values of each arm, in the order of their pulls.
+
+    Where nothing is claimed of the verdict, their shape does not matter.
+
+    >>> rng = np.random.default_rng(0)
+    >>> find_doubts([rng.normal(0, 1, 50), rng.normal(1, 2, 50)], Noise("normal"))
+    []
+    >>> [one.kind for one in find_doubts([np.full(9, 3.0), np.full(9, 7.0)], Noise("normal"))]
+    ['constant']
+    """
+    seen = {arm: one for arm, one in enumerate(values) if one.size >= _FEW}
+    found = list(_constant(seen, noise, len(values)))
+    varied = {arm: one for arm, one in seen.items() if one.min() < one.max()}
+    rising = _rising(varied)
+    if rising:  # then whatever else is odd about them follows from that
+        return found + rising
+    found += _dependent(varied)
+    if noise.kind == "normal" and claims:
+        found += _shape(varied)
+    return found
+
+
+def _constant(seen: dict[int, Floats], noise: Noise, arms: int) -> Iterator[Doubt]:
+    """Arms whose pulls all gave the same; where values are 0 and 1 this is nothing unusual."""
+    still = [arm for arm, one in seen.items() if one.min() == one.max()]
+    if not still:
+        return
+    first, fewest = seen[still[0]], min(seen[arm].size for arm in still)
+    if len(still) == arms:
+        if len({float(seen[arm][0]) for arm in still}) == 1 and noise.limits is not None:
+            return  # no success yet, or no failure: nothing can be decided by that either
+        yield Doubt(
+            "constant",
+            tuple(still),
+            f"in {fewest} pulls or more, {{arms}} each gave one value only",
+            _NO_NOISE,
+            voids=True,
+        )
+    elif noise.limits is None:
+        same = f"all {first.size} pulls of {{arms}} gave {first[0]:g}"
+        if len(still) > 1:
+            same = f"in {fewest} pulls or more, {{arms}} each gave one value only"
+        advice = f"{_NO_NOISE} If they may well never vary, declare bounds="
+        yield Doubt("constant", tuple(still), same, advice, voids=True)
+
+
+def _rising(varied: dict[int, Floats]) -> list[Doubt]:
+    """Arms whose values rise, or fall, from pull to pull: nearly without exception."""
+    found = []
+    for arm, one in varied.items():
+        rank = _correlation(_ranks(one), np.arange(float(one.size)))
+        trend = math.atanh(min(abs(rank), 1 - 1e-12))
+        if trend >= _RISING and trend * math.sqrt(one.size - 3) >= _SURE:
+            found.append(arm)
+    if not found:
+        return []
+    one = varied[found[0]]
+    shown = ", ".join(f"{value:g}" for value in one[:4])
+    way = "rise" if one[-1] > one[0] else "fall"
+    return [
+        Doubt(
+            "counter",
+            tuple(found),
+            f"the values of {{arms}} {way} with every pull, as {shown}",
+            "is the number that is read a counter or a clock?",
+            voids=True,
+        )
+    ]
+
+
+def _dependent(varied: dict[int, Floats]) -> Iterator[Doubt]:
+    """Arms whose pulls resemble the one before."""
+    found = {}
+    for arm, one in varied.items():
+        if one.size >= _ENOUGH:
+            lagged = _correlation(one[1:], one[:-1])
+            if lagged > _DEPENDENT and lagged * math.sqrt(one.size - 1) > _SURE:
+                found[arm] = lagged
+    if found:
+        most = max(found.values())
+        yield Doubt(
+            "dependent",
+            tuple(found),
+            f"pulls of {{arms}} resemble the one before, with a correlation of {most:.2f}",
+            "something drifts, or carries over from pull to pull, and the confidence is for "
+            "independent pulls",
+        )
+
+
+def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
+    """What speaks against normal values."""
+    many = {arm: one for arm, one in varied.items() if one.size >= _ENOUGH}
+    equal = [arm for arm, one in many.items() if np.unique(one).size < (1 - _MOST_EQUAL) * one.size]
+    if equal:
+        yield Doubt(
+            "equal",
+            tuple(equal),
+            "more than a tenth of the values of {arms} are equal, which normal values are not",
+            "declare bounds=(lowest, highest) to be sure",
+        )
+    skewed, heavy = [], []
+    for arm, one in many.items():
+        apart = (one - one.mean()) / one.std()
+        size = one.size
+        skewness, kurtosis = float((apart**3).mean()), float((apart**4).mean()) - 3
+        if abs(skewness) > max(_SKEWED, _SURE * math.sqrt(6 / size)):
+            skewed.append(arm)
+        elif kurtosis > max(_HEAVY, 2 * _SURE * math.sqrt(24 / size)):
+            heavy.append(arm)
+    if skewed:
+        yield Doubt(
+            "skewed",
+            tuple(skewed),
+            "the values of {arms} are skewed, and normal ones are assumed",
+            "declare bounds= if there are any, or race their logarithms",
+        )
+    if heavy:
+        yield Doubt(
+            "heavy-tailed",
+            tuple(heavy),
+            "a few values of {arms} are far off, and normal ones are assumed",
+            "declare bounds= if there are any, or cap the values",
+        )
+    if varied and all(one.min() >= 0 and one.max() <= 1 for one in varied.values()):
+        near = [
+            arm
+            for arm, one in many.items()
+            if min(one.mean(), 1 - one.mean()) < _NEAR_A_BOUND * one.std()
+        ]
+        if near:
+            yield Doubt(
+                "bound",
+                tuple(near),
+                "all values lie between 0 and 1, and those of {arms} come close to an end",
+                "if they cannot leave that range, declare bounds=(0, 1)",
+            )
+
+
+def _ranks(one: Floats) -> Floats:
+    """The place of each value among all; those that are equal share theirs."""
+    _, place, often = np.unique(one, return_inverse=True, return_counts=True)
+    last: Floats = np.cumsum(often).astype(np.float64)
+    return np.asarray((last - 0.5 * often)[place])
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    with np.errstate(all="ignore"):
+        one, other = one - one.mean(), other - other.mean()
+        found = float((one @ other) / math.sqrt((one @ one) * (other @ other) or math.inf))
+    return found if math.isfinite(found) else 0.0

@@ -1,0 +1,60 @@
+"""How much longer a race may take: from how far apart the arms still in are."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paceline.core.arrays import Floats
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The gap between the leader and the arm nearest to it, and the pulls that it would take.
+
+    `nearest` are the places of the two; `pulls` is how many more are needed in all, about, if the
+    gaps are what they seem. `unclear` says that the gap may as well be 0: then it takes longer.
+    """
+
+    nearest: tuple[int, int]
+    gap: float
+    error: float
+    pulls: float
+    unclear: bool
+
+
+def outlook(values: Sequence[Floats], delta: float, *, paired: bool = False) -> Outlook | None:
+    """The outlook for arms with these values, higher ones being better; None if it is too early.
+
+    >>> rng = np.random.default_rng(0)
+    >>> found = outlook([rng.normal(0, 1, 400), rng.normal(0.2, 1, 400)], delta=0.05)
+    >>> found.nearest, round(found.gap, 1), round(found.error, 2), found.unclear
+    ((1, 0), 0.2, 0.07, False)
+    """
+    if len(values) < 2 or min(one.size for one in values) < 2:
+        return None
+    means = np.array([one.mean() for one in values])
+    leader = int(np.argmax(means))
+    best = values[leader]
+    bar = 2 * math.log(1 / delta) + _COST  # squared standard errors
+    needed, nearest = np.zeros(means.size), (-1, math.inf, 0.0)
+    for place, one in enumerate(values):
+        if place == leader:
+            continue
+        both = min(one.size, best.size)
+        apart = best[:both] - one[:both]
+        variance = float(apart.var() if paired else best.var() + one.var())
+        gap, error = float(means[leader] - means[place]), math.sqrt(variance / both)
+        likely = max(gap, error)  # a gap that is lost in the noise is no larger than that
+        needed[place] = bar * variance / likely**2 if likely > 0 else math.inf
+        if gap < nearest[1]:
+            nearest = (place, gap, error)
+    needed[leader] = needed.max()
+    done = np.array([one.size for one in values], dtype=np.float64)
+    more = float(np.maximum(needed - done, 0.0).sum())
+    place, gap, error = nearest
+    return Outlook((leader, place), gap, error, more, unclear=gap < 2 * error)
+
+
+_COST = 4.0  # of looking often, in squared standard errors
