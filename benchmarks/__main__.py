@@ -13,10 +13,13 @@ from benchmarks import (
     figure3,
     figure4,
     guarantee,
+    pairing,
     planner,
     racing,
+    robustness,
     speed,
     staged,
+    users,
 )
 from paceline.cli.output import print_table
 
@@ -32,6 +35,9 @@ BENCHMARKS = {
     "steps": racing.run_steps,
     "streaming": racing.run_streaming,
     "guarantee": guarantee.run,
+    "users": users.run,
+    "robustness": robustness.run,
+    "pairing": pairing.run,
     "planner": planner.run,
     "staged": staged.run,
     "staged-bounds": deadlines.run_bounds,

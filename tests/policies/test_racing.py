@@ -140,7 +140,7 @@ def test_rounds_end_on_the_grid(evidence: str) -> None:
 
 def test_looks_of_a_round_are_those_of_the_evidence() -> None:
     """The pilot, then every point of the grid up to the end of the round."""
-    pacer = start(scaling=PowerLaw(0.1))
+    pacer = start(Racing("group-sequential"), scaling=PowerLaw(0.1))
     looks = [pacer.evidence.depth for _ in play(pacer, np.full(9, 0.5), seed=3, most=6)]
     assert pacer.rounds == 0
     assert looks == [0, PILOT, *DEPTHS[:4]]
@@ -217,7 +217,7 @@ def test_leftovers_beyond_what_was_due_are_no_evidence(evidence: str, pulls: lis
 
 
 def test_less_than_what_was_due_is_no_evidence_until_the_rest_is_there() -> None:
-    pacer = start()
+    pacer = start(Racing("group-sequential"))
     told_ones(pacer, [PILOT] * 8 + [PILOT - 1])
     assert pacer.evidence.depth == 0
     left = pacer.ask()
@@ -236,7 +236,7 @@ def test_less_than_what_was_due_is_no_evidence_until_the_rest_is_there() -> None
 def test_the_scaling_as_it_is_known_now_sizes_the_next_round() -> None:
     asked = {}
     for q in (0.9, 0.1):
-        pacer = start()
+        pacer = start(Racing("group-sequential"))
         while pacer.rounds == 0:
             wanted = pacer.ask()
             assert wanted.due is not None
@@ -265,7 +265,7 @@ def race_of_three(
 
 @pytest.mark.parametrize("evidence", ["group-sequential", "betting", "lil"])
 def test_a_deadline_gets_the_leader_and_the_confidence_reached(evidence: str) -> None:
-    looks = {"group-sequential": 5, "betting": 18, "lil": 65}[evidence]
+    looks = {"group-sequential": 7, "betting": 25, "lil": 65}[evidence]
     pacer = race_of_three(evidence, looks, confidence=1 - 1e-7)
     verdict = pacer.stop("the deadline came")
     assert verdict.decided
@@ -292,7 +292,7 @@ def test_no_more_is_reached_than_was_asked_for() -> None:
 def test_what_was_spent_on_being_near_enough_is_taken_off() -> None:
     """The same evidence at the same looks: δ/2 = 0.05 less is reached."""
     exact, near = (
-        race_of_three(confidence=1 - delta, tolerance=tolerance, seed=0)
+        race_of_three("betting", 24, confidence=1 - delta, tolerance=tolerance, seed=0)
         for delta, tolerance in ((0.05, 0.0), (0.1, 1e-6))
     )
     answer_now = np.array([0])

@@ -132,7 +132,7 @@ def test_the_laws_hold(options: dict[str, Any], weather: tuple[int, float, str])
     # Law 3: the value of a pull depends on the race's seed, the arm and its number only; if pulls
     # are paired, on the number alone.
     shared = bool(records[0]["problem"]["paired"])
-    assert shared == ("deadline" in options or options["policy"].judges_pairs)
+    assert shared == (options["policy"].judges_pairs or "confidence" not in options)
     for record in (r for r in records if r["kind"] == "results"):
         for (arm, pull), value in zip(pulls_of(record["pulls"]), record["values"], strict=True):
             seed = pull_seed(options["seed"], arm, pull, paired=shared)

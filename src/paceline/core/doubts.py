@@ -23,7 +23,8 @@ _SKEWED = 1.0  # an exponential distribution has 2
 _HEAVY = 3.0  # excess kurtosis: a uniform distribution has −1.2, Laplace's 3, an exponential one 6
 _NEAR_A_BOUND = 2.5  # standard deviations of a value
 _RISING = 2.0  # atanh of the correlation of values and their numbers: 0.96
-_DEPENDENT = 0.2  # correlation of a pull with the one before
+_DEPENDENT = 0.2  # correlation of a pull with the one before, by ranks
+_ENOUGH_THAT_DIFFER = 5.0
 _MOST_NAMED = 3
 _NO_NOISE = "no noise was seen. Is the seed used, and is the right number read?"
 
@@ -134,8 +135,10 @@ def _dependent(varied: dict[int, Floats]) -> Iterator[Doubt]:
     """Arms whose pulls resemble the one before."""
     found = {}
     for arm, one in varied.items():
-        if one.size >= _ENOUGH:
-            lagged = _correlation(one[1:], one[:-1])
+        ranks = _ranks(one) / one.size
+        # Among few that differ from the rest, a pair side by side is already much.
+        if one.size * (4 * float(ranks.var())) ** 2 >= _ENOUGH_THAT_DIFFER:
+            lagged = _correlation(ranks[1:], ranks[:-1])
             if lagged > _DEPENDENT and lagged * math.sqrt(one.size - 1) > _SURE:
                 found[arm] = lagged
     if found:

@@ -70,13 +70,13 @@ class Concerns:
         for doubt in doubts:
             self.say(doubt.kind, doubt.text(self.labels), at)
 
-    def say(self, kind: str, text: str, at: float) -> None:
+    def say(self, kind: str, text: str, at: float, *, loud: bool = True) -> None:
         """Have a warning known; one of a kind that is known is only brought up to date."""
         self.texts[kind] = text
         if kind not in self._said:
             self._said.add(kind)
             self._note({"kind": "warning", "at": round(at, 6), "about": kind, "text": text})
-            if self._loud is not None:
+            if self._loud is not None and loud:
                 self._loud(text)
 
     def prospect(
@@ -110,7 +110,7 @@ class Concerns:
         """Say of a race that a cap ended what would have ended it."""
         text = self._prospect(arms, values, delta, paired, rate, least=0.0)
         if text:
-            self.say(_UNDECIDED, text, at)
+            self.say(_UNDECIDED, text, at, loud=False)  # the cap was asked for
 
     def _prospect(
         self,
@@ -125,7 +125,7 @@ class Concerns:
         if found is None or rate <= 0 or found.pulls / rate < least:
             return ""
         leader, other = (f'"{self.labels[arms[place]]}"' for place in found.nearest)
-        others = f" (and {len(arms) - 2} more arms)" if len(arms) > 2 else ""
+        others = f" (and {len(arms) - 2} more)" if len(arms) > 2 else ""
         seconds = found.pulls / rate
         about = "at least" if found.unclear else "about"
         needed = f"at this rate {about} {say_seconds(seconds)} more would tell them apart"
