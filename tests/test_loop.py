@@ -93,3 +93,10 @@ def test_a_stopped_race_goes_on_to_a_later_deadline() -> None:
         at_once.seconds,
         at_once.verdict.arms[0],
     )
+
+
+def test_of_a_round_of_which_the_cap_leaves_nothing_due_nothing_is_run() -> None:
+    """The leader has more to do than the others, which the cap leaves nothing."""
+    pulls, due = np.array([30, 1, 1]), np.array([0, 1, 1])
+    assert Round(np.arange(3), pulls, due=due).within(3).total == 0
+    assert Round(np.arange(3), pulls, due=due).within(32).total == 32

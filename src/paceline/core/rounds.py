@@ -59,7 +59,10 @@ class Round:
         """
         if self.total <= most:
             return self
-        return self.keeping((self.pulls * (most / self.total)).astype(np.int64))
+        part = self.keeping((self.pulls * (most / self.total)).astype(np.int64))
+        if part.due is not None and not part.due.any():  # the policy would hear of none of it
+            return part.keeping(np.zeros_like(part.pulls))
+        return part
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,11 +20,12 @@ from paceline.core.tally import Tally
 # Of the variance that an arm has shown so far: a cell that shows less is scored by this. Normal
 # values seldom do; all of it would cost 5 % more pulls there.
 _SHARE_REMEMBERED = 0.5
-# Of the mean difference. At 25 times the squared skewness of a value, a mean has a fifth of it.
-_MOST_SKEWED = 0.2
+# Skewness of the mean difference. At 25 times the squared skewness of a value, a mean has a fifth of
+# it; at 4 times, a half, which is what jackpots and losses in one of fifty pulls have for long.
+_MOST_SKEWED, _FAR_TOO_SKEWED = 0.2, 0.5
 _UNCERTAIN = 0.6  # of the skewness, from few differences
-# After so many pulls an arm may fall however skewed, or though it has never varied;
-_PATIENCE = 60
+# After so many pulls an arm may fall though it is as skewed as that, or has never varied;
+_PATIENCE, _LAST_PATIENCE = 60, 400
 # or after SURE_OF_CONSTANCY of them, if no arm has, or if differences have not.
 _ROUNDING = 1e-13
 
@@ -74,7 +75,7 @@ class Student(GroupSequential):
         """While few pulls have not varied, or are skewed so that the arm looks worse than it is."""
         known, alive = self._known, self.alive
         depth = self.depth + int(fresh.pulls.min())
-        if known is None or depth >= _PATIENCE:
+        if known is None or depth >= _LAST_PATIENCE:
             return super().too_early(fresh, opponents)
         pulls = known.pulls[alive].astype(np.float64)
         variances, thirds = known.variances(alive), known.third_moments(alive)
@@ -82,7 +83,7 @@ class Student(GroupSequential):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             noise = variances / pulls + opponents.total(variances * pulls) / theirs**2
             third = opponents.total(thirds * pulls) / theirs**3 - thirds / pulls**2
-            skewed = third / noise**1.5 < -_MOST_SKEWED
+            skewed = third / noise**1.5 < -_skewness_allowed(depth)
         return skewed | _never_varied(variances, opponents, depth)
 
 
@@ -132,14 +133,14 @@ class PairedStudent(GroupSequential):
     def too_early(self, fresh: Results, opponents: Opponents) -> Bools:
         """While few differences have not varied, or are skewed so that the arm looks worse."""
         known, depth = self._known, self.depth + int(fresh.pulls.min())
-        if known is None or depth >= _PATIENCE:
+        if known is None or depth >= _LAST_PATIENCE:
             return super().too_early(fresh, opponents)
         squares, cubes, free = self._moments[:, self.alive]
         sizes = known.means(self.alive) ** 2
         still = squares <= free * (sizes + opponents.total(sizes)) * _ROUNDING**2
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             # Of the mean difference; from few of them it is itself uncertain by √6/m.
-            skewed = cubes / squares**1.5 < -_MOST_SKEWED - _UNCERTAIN / free
+            skewed = cubes / squares**1.5 < -_skewness_allowed(depth) - _UNCERTAIN / free
         early = skewed | _never_varied(known.variances(self.alive), opponents, depth)
         return np.asarray(early | (still & (depth < SURE_OF_CONSTANCY)))
 
@@ -150,10 +151,15 @@ class PairedStudent(GroupSequential):
         return super().variances() * kept
 
 
+def _skewness_allowed(depth: int) -> float:
+    return _MOST_SKEWED if depth < _PATIENCE else _FAR_TOO_SKEWED
+
+
 def _never_varied(variances: Floats, opponents: Opponents, depth: int) -> Bools:
     """Whether an arm's values, or those of all its opponents, are still all the same."""
-    if not variances.any():
-        return np.full(variances.size, depth < SURE_OF_CONSTANCY)
+    patience = _PATIENCE if variances.any() else SURE_OF_CONSTANCY
+    if depth >= patience:
+        return np.zeros(variances.size, dtype=np.bool_)
     return np.asarray((variances == 0) | (opponents.total(variances) <= 0))
 
 
