@@ -12,6 +12,7 @@ from paceline.errors import (
     MissingExtra,
     PacelineError,
     RaceFailed,
+    RaceWarning,
     ScalingWarning,
 )
 from paceline.policies.apr import APR
@@ -55,6 +56,7 @@ __all__ = [
     "PowerLaw",
     "Problem",
     "RaceFailed",
+    "RaceWarning",
     "Racing",
     "Result",
     "Scaling",

@@ -65,8 +65,9 @@ class PlainLines:
     def update(self, standing: Standing) -> None:
         """Print a line if a round has ended, and what is to be warned of."""
         for text in standing.warnings:
-            if text.partition(":")[0] not in self._warned:  # what follows may change
-                self._warned.add(text.partition(":")[0])
+            advice = text.partition(": ")[2]  # what was seen changes as a race goes on
+            if advice not in self._warned:
+                self._warned.add(advice)
                 self._write(f"WARNING: {clean(text)}")
         if standing.outlook and standing.elapsed >= self._next_outlook:
             self._next_outlook = 2 * standing.elapsed

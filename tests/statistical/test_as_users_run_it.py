@@ -1,9 +1,9 @@
 """The promise as users meet it: `paceline.race`, its default arguments, and values nobody chose.
 
-Every user has the same seed, 0. So whatever a race derives from it, and from the place of an arm, is
-the same for all of them; only the values are fresh. As in test_guarantee.py, a test fails when as
-many errors would be a chance of less than one in a million; and a race whose luck is fixed by its
-seed, as it once was, must be caught.
+Every user has the same seed, 0. So whatever a race derives from it, and from the place of an arm,
+is the same for all of them; only the values are fresh. As in test_guarantee.py, a test fails when
+as many errors would be a chance of less than one in a million; and a race whose luck is fixed by
+its seed, as it once was, must be caught.
 """
 
 import random
@@ -94,7 +94,7 @@ class FixedLuck(GroupSequential):
         self.rng = np.random.default_rng((task.seed, 1))
 
     def compare(self, fresh: Results, opponents: Opponents) -> Floats:
-        theirs, both = opponents.total(fresh.sums), opponents.total(fresh.pulls * 1.0)
+        theirs, both = opponents.total(fresh.sums), opponents.total(fresh.pulls.astype(np.float64))
         law = stats.hypergeom(
             (fresh.pulls + both).astype(int), (fresh.sums + theirs).astype(int), fresh.pulls
         )

@@ -16,9 +16,10 @@ from paceline.errors import RaceWarning
 from paceline.journal import Record
 
 _WORTH_A_LOOK = 1.3  # times as many pulls as at the last look
-_A_WHILE_SECONDS = 10.0  # before a race is said to take long,
-_LONG = 10.0  # which it does if it takes so many times as long again
-LONG_RACE, _UNDECIDED = "long", "undecided"
+_A_WHILE_SECONDS = 10.0  # before a race is said to take long; who does not look at it, after a
+_MINUTE_SECONDS = 60.0
+_LONG = 5.0  # times what it has taken: arms that tie always seem to take nine times that
+_LONG_RACE, _UNDECIDED = "long", "undecided"
 
 
 class Concerns:
@@ -65,7 +66,7 @@ class Concerns:
 
     def _say(self, doubts: Sequence[Doubt], at: float) -> None:
         kinds = {doubt.kind for doubt in doubts}
-        for kind in set(self.texts) - kinds - {LONG_RACE, _UNDECIDED}:
+        for kind in set(self.texts) - kinds - {_LONG_RACE, _UNDECIDED}:
             del self.texts[kind]  # more pulls have settled it
         for doubt in doubts:
             self.say(doubt.kind, doubt.text(self.labels), at)
@@ -78,6 +79,11 @@ class Concerns:
             self._note({"kind": "warning", "at": round(at, 6), "about": kind, "text": text})
             if self._loud is not None and loud:
                 self._loud(text)
+
+    def warn_of_length(self, text: str, at: float) -> None:
+        """Say that a race may take very long, where no screen does."""
+        if text and at >= _MINUTE_SECONDS:
+            self.say(_LONG_RACE, text, at)
 
     def prospect(
         self,

@@ -17,7 +17,7 @@ from paceline.engines.dispatch import NO_IDEA, ArmsFailed, Dispatcher, NotBinary
 from paceline.errors import InvalidInput, RaceFailed
 from paceline.loop import run
 from paceline.policies.base import Pacer, Task
-from paceline.real.concerns import LONG_RACE, Concerns
+from paceline.real.concerns import Concerns
 from paceline.real.record import Past, Plan
 from paceline.real.settings import Settings
 from paceline.real.summary import standing_of
@@ -196,8 +196,8 @@ class Contest:
     def _round_ended(self) -> None:
         values, at = self.values(), self.dispatcher.elapsed()
         self.concerns.look(values, self.noise, at)
-        if self._watch is None and (text := self.outlook(values)):
-            self.concerns.say(LONG_RACE, text, at)
+        if self._watch is None:
+            self.concerns.warn_of_length(self.outlook(values), at)
         if self._watch is None and not self._callbacks:
             return
         standing = self.standing()

@@ -20,8 +20,8 @@ from paceline.core.tally import Tally
 # Of the variance that an arm has shown so far: a cell that shows less is scored by this. Normal
 # values seldom do; all of it would cost 5 % more pulls there.
 _SHARE_REMEMBERED = 0.5
-# Skewness of the mean difference. At 25 times the squared skewness of a value, a mean has a fifth of
-# it; at 4 times, a half, which is what jackpots and losses in one of fifty pulls have for long.
+# Skewness of the mean difference. After 25 times the squared skewness of a value it is a fifth,
+# after 4 times a half: jackpots, and losses in one of fifty pulls, stay above that for long.
 _MOST_SKEWED, _FAR_TOO_SKEWED = 0.2, 0.5
 _UNCERTAIN = 0.6  # of the skewness, from few differences
 # After so many pulls an arm may fall though it is as skewed as that, or has never varied;
