@@ -1,4 +1,4 @@
-"""A machine that slows down and speeds up does so for all arms alike: they take turns, pull by pull.
+"""A machine that slows down does so for all arms alike: they take turns, pull by pull.
 
 Half of the variance is the machine's, and changes slowly. If an arm had the machine for a while,
 its luck would pass for merit.
@@ -28,7 +28,7 @@ def drifting(place: int, entropy: int) -> Callable[[int], float]:
     def evaluate(arm: int) -> float:
         nonlocal machine
         machine = 0.9 * machine + (1 - 0.9**2) ** 0.5 * rng.gauss(0, 1)
-        return 0.02 * (arm == place) + machine + rng.gauss(0, 1)
+        return float(0.02 * (arm == place) + machine + rng.gauss(0, 1))
 
     return evaluate
 
