@@ -250,3 +250,13 @@ def test_a_race_that_is_over_soon_says_nothing() -> None:
     )  # fmt: skip
     assert seen
     assert not any(seen)
+
+
+def test_what_ended_a_race_before_is_forgotten_when_it_goes_on(tmp_path: Path) -> None:
+    journal = tmp_path / "race.jsonl"
+    first = run(noisy, [0.0, 0.5], max_pulls=20, journal=journal)
+    assert "are still in" in first.warnings[0]
+    assert read_journal(journal).standing.warnings == first.warnings
+    result = run(noisy, [0.0, 0.5], journal=journal)
+    assert result.decided
+    assert result.warnings == ()

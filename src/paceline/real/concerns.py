@@ -4,7 +4,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from paceline.core.arrays import Floats
 from paceline.core.doubts import Doubt, find_doubts
@@ -19,7 +19,18 @@ _WORTH_A_LOOK = 1.3  # times as many pulls as at the last look
 _A_WHILE_SECONDS = 10.0  # before a race is said to take long; who does not look at it, after a
 _MINUTE_SECONDS = 60.0
 _LONG = 5.0  # times what it has taken: arms that tie always seem to take nine times that
-_LONG_RACE, _UNDECIDED = "long", "undecided"
+_OF_A_SESSION = _LONG_RACE, _UNDECIDED = ("long", "undecided")
+
+
+@dataclass(frozen=True)
+class Contenders:
+    """The arms still in, with their values, higher ones being better."""
+
+    arms: Sequence[int]
+    values: Sequence[Floats]
+    delta: float
+    paired: bool
+    rate: float  # pulls that give a value in a second
 
 
 class Concerns:
@@ -40,8 +51,9 @@ class Concerns:
     ) -> None:
         self.labels = labels
         self.claims = claims
-        self.texts = dict(known)
-        self._said = set(known)
+        # What ended a race before, or made it long, may be another when it goes on.
+        self.texts = {kind: text for kind, text in known.items() if kind not in _OF_A_SESSION}
+        self._said = set(self.texts)
         self._note = note
         self._loud = loud
         self._looked_at = 0  # so many pulls
@@ -66,7 +78,7 @@ class Concerns:
 
     def _say(self, doubts: Sequence[Doubt], at: float) -> None:
         kinds = {doubt.kind for doubt in doubts}
-        for kind in set(self.texts) - kinds - {_LONG_RACE, _UNDECIDED}:
+        for kind in set(self.texts) - kinds - set(_OF_A_SESSION):
             del self.texts[kind]  # more pulls have settled it
         for doubt in doubts:
             self.say(doubt.kind, doubt.text(self.labels), at)
@@ -85,58 +97,30 @@ class Concerns:
         if text and at >= _MINUTE_SECONDS:
             self.say(_LONG_RACE, text, at)
 
-    def prospect(
-        self,
-        arms: Sequence[int],
-        values: Sequence[Floats],
-        *,
-        delta: float,
-        paired: bool,
-        elapsed: float,
-        rate: float,
-    ) -> str:
-        """How long it would take to tell the arms still in apart, in a sentence; '' if not long.
-
-        `rate` is how many pulls give a value in a second.
-        """
-        if elapsed < _A_WHILE_SECONDS or rate <= 0:
+    def prospect(self, still_in: Contenders, elapsed: float) -> str:
+        """How long it would take to tell the arms still in apart, in a sentence; '' if not long."""
+        if elapsed < _A_WHILE_SECONDS:
             return ""
-        return self._prospect(arms, values, delta, paired, rate, least=_LONG * elapsed)
+        return self._prospect(still_in, least=_LONG * elapsed)
 
-    def undecided(
-        self,
-        arms: Sequence[int],
-        values: Sequence[Floats],
-        *,
-        delta: float,
-        paired: bool,
-        at: float,
-        rate: float,
-    ) -> None:
+    def undecided(self, still_in: Contenders, at: float) -> None:
         """Say of a race that a cap ended what would have ended it."""
-        text = self._prospect(arms, values, delta, paired, rate, least=0.0)
+        text = self._prospect(still_in, least=0.0)
         if text:
             self.say(_UNDECIDED, text, at, loud=False)  # the cap was asked for
 
-    def _prospect(
-        self,
-        arms: Sequence[int],
-        values: Sequence[Floats],
-        delta: float,
-        paired: bool,
-        rate: float,
-        least: float,
-    ) -> str:
-        found = outlook(values, delta, paired=paired)
-        if found is None or rate <= 0 or found.pulls / rate < least:
+    def _prospect(self, still_in: Contenders, least: float) -> str:
+        found = outlook(still_in.values, still_in.delta, paired=still_in.paired)
+        if found is None or found.pulls < least * still_in.rate or still_in.rate <= 0:
             return ""
+        arms = still_in.arms
         leader, other = (f'"{self.labels[arms[place]]}"' for place in found.nearest)
         others = f" (and {len(arms) - 2} more)" if len(arms) > 2 else ""
-        seconds = found.pulls / rate
-        about = "at least" if found.unclear else "about"
-        needed = f"at this rate {about} {say_seconds(seconds)} more would tell them apart"
-        if math.isinf(seconds):
-            needed = "as far as can be seen they are equal"
+        needed = "as far as can be seen they are equal"
+        if math.isfinite(found.pulls):
+            about = "at least" if found.unclear else "about"
+            seconds = say_seconds(found.pulls / still_in.rate)
+            needed = f"at this rate {about} {seconds} more would tell them apart"
         return (
             f"{leader} and {other}{others} are still in, {found.gap:.2g} ± {found.error:.1g} "
             f"apart: {needed}; tolerance=, max_pulls= or deadline= ends such a race"

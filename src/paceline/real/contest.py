@@ -17,7 +17,7 @@ from paceline.engines.dispatch import NO_IDEA, ArmsFailed, Dispatcher, NotBinary
 from paceline.errors import InvalidInput, RaceFailed
 from paceline.loop import run
 from paceline.policies.base import Pacer, Task
-from paceline.real.concerns import Concerns
+from paceline.real.concerns import Concerns, Contenders
 from paceline.real.record import Past, Plan
 from paceline.real.settings import Settings
 from paceline.real.summary import standing_of
@@ -169,20 +169,19 @@ class Contest:
         values, at = self.values(), self.dispatcher.elapsed()
         verdict = self.concerns.believe(verdict, values, self.noise, at)
         if not verdict.decided and self.settings.confidence is not None:
-            self.concerns.undecided(**self._race_of(verdict.arms.tolist(), values), at=at)
+            self.concerns.undecided(self._contenders(verdict.arms.tolist(), values), at)
         return verdict
 
-    def _race_of(self, arms: list[int], values: Sequence[Floats]) -> dict[str, Any]:
-        """What an outlook is made of."""
+    def _contenders(self, arms: list[int], values: Sequence[Floats]) -> Contenders:
         settings, elapsed = self.settings, self.dispatcher.elapsed()
         sign = -1.0 if settings.minimize else 1.0
-        return {
-            "arms": arms,
-            "values": [sign * values[arm] for arm in arms],
-            "delta": 1 - (settings.confidence or 0.95),
-            "paired": settings.paired,
-            "rate": sum(one.size for one in values) / elapsed if elapsed > 0 else 0.0,
-        }
+        return Contenders(
+            arms,
+            [sign * values[arm] for arm in arms],
+            delta=1 - (settings.confidence or 0.95),
+            paired=settings.paired,
+            rate=sum(one.size for one in values) / elapsed if elapsed > 0 else 0.0,
+        )
 
     def outlook(self, values: Sequence[Floats]) -> str:
         """How long the race may still take, if nothing but its own verdict will end it."""
@@ -190,8 +189,7 @@ class Contest:
         if pacer is None or math.isfinite(min(self.deadline, settings.max_pulls)):
             return ""
         arms = self.racing[pacer.alive].tolist()
-        elapsed = self.dispatcher.elapsed()
-        return self.concerns.prospect(**self._race_of(arms, values), elapsed=elapsed)
+        return self.concerns.prospect(self._contenders(arms, values), self.dispatcher.elapsed())
 
     def _round_ended(self) -> None:
         values, at = self.values(), self.dispatcher.elapsed()
