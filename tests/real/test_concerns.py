@@ -256,7 +256,8 @@ def test_what_ended_a_race_before_is_forgotten_when_it_goes_on(tmp_path: Path) -
     journal = tmp_path / "race.jsonl"
     first = run(noisy, [0.0, 0.5], max_pulls=20, journal=journal)
     assert "are still in" in first.warnings[0]
-    assert read_journal(journal).standing.warnings == first.warnings
+    (shown,) = read_journal(journal).standing.warnings
+    assert shown.partition(":")[0] == first.warnings[0].partition(":")[0]
     result = run(noisy, [0.0, 0.5], journal=journal)
     assert result.decided
     assert result.warnings == ()
