@@ -59,7 +59,7 @@ def paired_coin(case: Case, place: int, entropy: int) -> Evaluate:
 
 COINS = ((0.02, 0.01), (0.1, 0.05), (0.5, 0.45), (0.98, 0.96))
 CASES = [Case("0/1", arms, *chances) for arms in (3, 8, 16) for chances in COINS]
-CASES += [Case("0/1, paired", arms, *c, common=0.9) for arms in (3, 8) for c in COINS]
+CASES += [Case("0/1, paired", arms, *c, common=0.9) for arms in (3, 8, 16) for c in COINS]
 
 
 def lost(result: Result, place: int) -> bool:

@@ -68,7 +68,12 @@ def test_between_bounds_an_arm_may_well_never_vary() -> None:
 
 
 def test_no_success_yet_is_no_reason_to_doubt() -> None:
-    assert kinds([np.zeros(500)] * 3, BINARY) == []
+    assert kinds([np.zeros(50)] * 3, BINARY) == []
+    (doubt,) = find_doubts([np.zeros(500)] * 3, BINARY)  # but it is said after a while
+    assert not doubt.voids
+    assert doubt.text(LABELS).startswith(
+        'in 500 pulls or more, "a", "b" and "c" gave nothing but 0'
+    )
     assert kinds([np.zeros(500)] * 3, NORMAL) == ["constant"]
 
 
@@ -83,7 +88,7 @@ def test_a_counter_is_no_measurement(step: float) -> None:
     (doubt,) = find_doubts([step * pulls, late, rng.normal(0, 1, 12)], NORMAL)
     assert (doubt.kind, doubt.arms, doubt.voids) == ("counter", (0, 1), True)
     way = "rise" if step > 0 else "fall"
-    assert f'"a" and "b" {way} with every pull' in doubt.text(LABELS)
+    assert f'"a" and "b" {way} from pull to pull, from' in doubt.text(LABELS)
 
 
 def test_a_slight_trend_is_no_counter() -> None:
@@ -109,7 +114,8 @@ def test_pulls_that_resemble_the_one_before_are_said_so() -> None:
     ("kind", "draw"),
     [
         ("equal", lambda rng: rng.choice([0.0, 0.5, 1.0, 2.0], 60)),
-        ("equal", lambda rng: np.round(rng.normal(0, 1, 60), 1)),
+        ("equal", lambda rng: np.round(rng.normal(0, 1, 60))),
+        ("outlier", lambda rng: np.r_[rng.normal(0, 1, 11), -1e20]),
         ("skewed", lambda rng: rng.lognormal(0, 1, 200)),
         ("skewed", lambda rng: -rng.exponential(1, 200)),
         ("heavy-tailed", lambda rng: np.r_[rng.normal(0, 1, 400), [15.0, -15.0, 12.0, -12.0]]),
@@ -127,6 +133,28 @@ def test_a_shape_that_is_not_normal_is_said_with_what_to_declare(kind: str, draw
     # Where nothing is claimed, or nothing of the kind is assumed, it does not matter.
     assert kind not in kinds([odd, odd], NORMAL, claims=False)
     assert kind not in kinds([odd, odd], Noise("subgaussian", sigma=1.0))
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 3])
+def test_rounded_values_may_have_twins(decimals: int) -> None:
+    rng = np.random.default_rng(10)
+    assert kinds([np.round(rng.normal(0, 1, 3000), decimals) for _ in range(3)]) == []
+    assert kinds([np.rint(rng.normal(100, 10, 3000)) for _ in range(3)]) == []
+
+
+@pytest.mark.parametrize(
+    ("factor", "shift"), [(1e-170, 0.0), (1e200, 0.0), (5e307, 0.0), (1.0, 1e15)]
+)
+def test_noise_that_floats_cannot_hold_is_no_evidence(factor: float, shift: float) -> None:
+    rng = np.random.default_rng(11)
+    (doubt,) = find_doubts([shift + factor * rng.uniform(-1, 1, 30) for _ in range(2)], NORMAL)
+    assert (doubt.kind, doubt.arms, doubt.voids) == ("scale", (0, 1), True)
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(1e-140, 0.0), (1e150, 0.0), (1.0, 1e12)])
+def test_large_and_small_values_are_no_trouble(factor: float, shift: float) -> None:
+    rng = np.random.default_rng(12)
+    assert kinds([shift + factor * rng.normal(0, 1, 30) for _ in range(2)]) == []
 
 
 def test_scores_near_their_bounds_are_said_so() -> None:

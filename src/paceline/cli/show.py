@@ -33,11 +33,14 @@ def run(options: argparse.Namespace) -> int:
         print_wrapped(view.verdict)
     print_warnings(standing.warnings)
     pulls, rounds = count(standing.pulls, "pull"), count(standing.rounds, "round")
+    go_on = f"paceline resume {options.journal}"
+    if isinstance(view.header["problem"]["what"], str):
+        go_on = "run its script again, with this journal"
     state = {
         "finished": "finished",
-        "undecided": f"ended undecided; to go on: paceline resume {options.journal} --help",
+        "undecided": f"ended undecided; to go on, with a higher cap: {go_on}",
         "running": "running now",
-        "unfinished": f"not finished, not running: paceline resume {options.journal}",
+        "unfinished": f"not finished, not running; to go on: {go_on}",
     }[_state(view)]
     work = f"{pulls} in {rounds} and {say_seconds(standing.elapsed)}"
     print_facts([("state", state), ("work", work)])

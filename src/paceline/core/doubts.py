@@ -16,8 +16,12 @@ from paceline.core.arrays import Floats
 from paceline.core.noise import Noise
 
 _FEW = 8  # pulls: of fewer nothing is said
+_RARE = 100  # zeros of every arm: a success may be as rare as that, but then it takes long
 _ENOUGH = 20  # to speak of the shape of an arm's values
-_MOST_EQUAL = 0.1  # share of values that another one equals; of normal ones none does
+_MOST_EQUAL = 0.1  # of the values are the same: rounded normal ones may have twins, not so many
+_FAR_OFF = 60.0  # times what half of the values are off: exponential ones never are
+_LEAST_SIZE, _LARGEST_SIZE = 1e-145, 1e152  # of noise that can be squared, and added up
+_LEAST_NOISE = 2e-14  # of the size of the values: a hundred times the rounding of one
 _SURE = 5.0  # standard errors: a false alarm in a million races
 _SKEWED = 1.0  # an exponential distribution has 2
 _HEAVY = 3.0  # excess kurtosis: a uniform distribution has −1.2, Laplace's 3, an exponential one 6
@@ -74,12 +78,13 @@ def find_doubts(values: Sequence[Floats], noise: Noise, *, claims: bool = True) 
     seen = {arm: one for arm, one in enumerate(values) if one.size >= _FEW}
     found = list(_constant(seen, noise, len(values)))
     varied = {arm: one for arm, one in seen.items() if one.min() < one.max()}
-    rising = _rising(varied)
-    if rising:  # then whatever else is odd about them follows from that
-        return found + rising
-    found += _dependent(varied)
-    if noise.kind == "normal" and claims:
-        found += _shape(varied)
+    with np.errstate(all="ignore"):  # values near the largest and the smallest floats
+        lost = [*_lost_in_rounding(varied)] or _rising(varied)
+        if lost:  # then whatever else is odd about them follows from that
+            return found + lost
+        found += _dependent(varied)
+        if noise.kind == "normal" and claims:
+            found += _shape(varied)
     return found
 
 
@@ -91,7 +96,15 @@ def _constant(seen: dict[int, Floats], noise: Noise, arms: int) -> Iterator[Doub
     first, fewest = seen[still[0]], min(seen[arm].size for arm in still)
     if len(still) == arms:
         if len({float(seen[arm][0]) for arm in still}) == 1 and noise.limits is not None:
-            return  # no success yet, or no failure: nothing can be decided by that either
+            # No success yet, or no failure: nothing can be decided by that either.
+            if fewest >= _RARE:
+                yield Doubt(
+                    "constant",
+                    tuple(still),
+                    f"in {fewest} pulls or more, {{arms}} gave nothing but {first[0]:g}",
+                    "nothing tells them apart. Is the right number read?",
+                )
+            return
         yield Doubt(
             "constant",
             tuple(still),
@@ -107,6 +120,23 @@ def _constant(seen: dict[int, Floats], noise: Noise, arms: int) -> Iterator[Doub
         yield Doubt("constant", tuple(still), same, advice, voids=True)
 
 
+def _lost_in_rounding(varied: dict[int, Floats]) -> Iterator[Doubt]:
+    """Arms whose noise floating-point numbers cannot hold, or not its square."""
+    found = []
+    for arm, one in varied.items():
+        least = max(_LEAST_SIZE, _LEAST_NOISE * float(np.abs(one).max()))
+        if not least < float(one.std()) < _LARGEST_SIZE:
+            found.append(arm)
+    if found:
+        yield Doubt(
+            "scale",
+            tuple(found),
+            "the values of {arms} are too large, too small or too close together to be told apart",
+            "subtract what they have in common, and scale them to about 1",
+            voids=True,
+        )
+
+
 def _rising(varied: dict[int, Floats]) -> list[Doubt]:
     """Arms whose values rise, or fall, from pull to pull: nearly without exception."""
     found = []
@@ -118,13 +148,13 @@ def _rising(varied: dict[int, Floats]) -> list[Doubt]:
     if not found:
         return []
     one = varied[found[0]]
-    shown = ", ".join(f"{value:g}" for value in one[:4])
     way = "rise" if one[-1] > one[0] else "fall"
+    shown = f"from {one[0]:.10g} at first to {one[-1]:.10g} at last"
     return [
         Doubt(
             "counter",
             tuple(found),
-            f"the values of {{arms}} {way} with every pull, as {shown}",
+            f"the values of {{arms}} {way} from pull to pull, {shown}",
             "is the number that is read a counter or a clock?",
             voids=True,
         )
@@ -155,19 +185,29 @@ def _dependent(varied: dict[int, Floats]) -> Iterator[Doubt]:
 def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
     """What speaks against normal values."""
     many = {arm: one for arm, one in varied.items() if one.size >= _ENOUGH}
-    equal = [arm for arm, one in many.items() if np.unique(one).size < (1 - _MOST_EQUAL) * one.size]
+    equal = [arm for arm, one in many.items() if _most_often(one) > _MOST_EQUAL * one.size]
     if equal:
         yield Doubt(
             "equal",
             tuple(equal),
-            "more than a tenth of the values of {arms} are equal, which normal values are not",
+            "more than a tenth of the values of {arms} are the same number, so they are not normal",
             "declare bounds=(lowest, highest) to be sure",
+        )
+    far = [arm for arm, one in varied.items() if _farthest(one) > _FAR_OFF]
+    if far:
+        yield Doubt(
+            "outlier",
+            tuple(far),
+            "a value of {arms} is very far from all others, and carries the mean",
+            "see whether it is an error; declare bounds= if it is not",
         )
     skewed, heavy = [], []
     for arm, one in many.items():
         apart = (one - one.mean()) / one.std()
         size = one.size
         skewness, kurtosis = float((apart**3).mean()), float((apart**4).mean()) - 3
+        if arm in far:
+            continue
         if abs(skewness) > max(_SKEWED, _SURE * math.sqrt(6 / size)):
             skewed.append(arm)
         elif kurtosis > max(_HEAVY, 2 * _SURE * math.sqrt(24 / size)):
@@ -177,7 +217,7 @@ def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
             "skewed",
             tuple(skewed),
             "the values of {arms} are skewed, and normal ones are assumed",
-            "declare bounds= if there are any, or race their logarithms",
+            "declare bounds= if there are any, or race a transform such as the logarithm",
         )
     if heavy:
         yield Doubt(
@@ -199,6 +239,18 @@ def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
                 "all values lie between 0 and 1, and those of {arms} come close to an end",
                 "if they cannot leave that range, declare bounds=(0, 1)",
             )
+
+
+def _most_often(one: Floats) -> int:
+    """How often the commonest value occurs."""
+    return int(np.unique(one, return_counts=True)[1].max())
+
+
+def _farthest(one: Floats) -> float:
+    """How far a value is from the middle, by how far half of them are."""
+    apart = np.abs(one - np.median(one))
+    usual = float(np.median(apart))
+    return float(apart.max()) / usual if usual > 0 else 0.0
 
 
 def _ranks(one: Floats) -> Floats:

@@ -34,6 +34,11 @@ def outlook(values: Sequence[Floats], delta: float, *, paired: bool = False) -> 
     """
     if len(values) < 2 or min(one.size for one in values) < 2:
         return None
+    with np.errstate(all="ignore"):  # values near the largest floats
+        return _outlook(values, delta, paired)
+
+
+def _outlook(values: Sequence[Floats], delta: float, paired: bool) -> Outlook | None:
     means = np.array([one.mean() for one in values])
     leader = int(np.argmax(means))
     best = values[leader]
@@ -46,8 +51,10 @@ def outlook(values: Sequence[Floats], delta: float, *, paired: bool = False) -> 
         apart = best[:both] - one[:both]
         variance = float(apart.var() if paired else best.var() + one.var())
         gap, error = float(means[leader] - means[place]), math.sqrt(variance / both)
+        if not math.isfinite(gap + error):
+            return None
         likely = max(gap, error)  # a gap that is lost in the noise is no larger than that
-        needed[place] = bar * variance / likely**2 if likely > 0 else math.inf
+        needed[place] = bar * (math.sqrt(variance) / likely) ** 2 if likely > 0 else math.inf
         if gap < nearest[1]:
             nearest = (place, gap, error)
     needed[leader] = needed.max()

@@ -3,7 +3,6 @@
 import contextlib
 import math
 import os
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -68,10 +67,10 @@ class FunctionWork:
         self.takes_seed = takes_seed
         try:
             self.blob: bytes = cloudpickle.dumps((evaluate, list(arms), takes_seed, takes_cores))
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
+        except Exception as error:  # whatever the user's objects raise when they are pickled
             raise InvalidInput(
                 f"the function or the arms cannot be sent to a worker process ({error}): open "
-                "files, locks and connections inside the function, not outside"
+                "files, locks, connections and random.SystemRandom inside the function, not outside"
             ) from error
 
     def order(self, runs: Sequence[Run], cores: int) -> tuple[str, Any]:

@@ -106,7 +106,7 @@ class RacingPacer(Pacer):
         evidence, task = self.evidence, self.task
         alive = self.alive
         if self._nothing_varies():
-            return self.stop("no pull of any arm differed from the arm's others")
+            return self.stop("no arm's values vary, or by rounding only")
         many = alive.size > 2 and task.top == 1 and not task.paired
         self.leader_pulls = round((alive.size - 1) ** 0.5) if many else 1
         means = evidence.tally.means(alive)
@@ -139,7 +139,7 @@ class RacingPacer(Pacer):
         Zeros alone, or ones, may only be rare successes or failures.
         """
         tally, arms = self.evidence.tally, np.arange(self.task.arms)
-        if self.evidence.depth < SURE_OF_CONSTANCY or (tally.variances(arms) > 0).any():
+        if self.evidence.depth < SURE_OF_CONSTANCY or (tally.variances(arms) != 0).any():
             return False
         return self.task.noise.limits is None or bool(np.ptp(tally.means(arms)) > 0)
 
@@ -147,13 +147,14 @@ class RacingPacer(Pacer):
         """Take in results; when all that were due are in, let the evidence speak."""
         if self.verdict is not None:
             return
-        self.tally.add(results)
         # Engines tell what is due at once, in the arrays that they were asked with.
         missing = self._missing
         at_once = results.arms is missing.arms and results.pulls is missing.due
-        fresh = results if at_once else self._gather(results)
-        if fresh is not None:
-            self._look(fresh)
+        with np.errstate(all="ignore"):  # values near the largest floats are no evidence
+            self.tally.add(results)
+            fresh = results if at_once else self._gather(results)
+            if fresh is not None:
+                self._look(fresh)
 
     def _gather(self, results: Results) -> Results | None:
         """The fresh values, if with these all that were due are in."""

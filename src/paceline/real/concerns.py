@@ -113,6 +113,8 @@ class Concerns:
         found = outlook(still_in.values, still_in.delta, paired=still_in.paired)
         if found is None or found.pulls < least * still_in.rate or still_in.rate <= 0:
             return ""
+        if least == 0 and found.error == 0:
+            return ""  # nothing varies, which is said elsewhere
         arms = still_in.arms
         leader, other = (f'"{self.labels[arms[place]]}"' for place in found.nearest)
         others = f" (and {len(arms) - 2} more)" if len(arms) > 2 else ""
@@ -121,10 +123,27 @@ class Concerns:
             about = "at least" if found.unclear else "about"
             seconds = say_seconds(found.pulls / still_in.rate)
             needed = f"at this rate {about} {seconds} more would tell them apart"
+            if found.pulls < 1:
+                needed = "a few pulls more should tell them apart"
+        ends = "a higher max_pulls=, or a tolerance=, decides such a race"
+        if least > 0:
+            ends = "tolerance=, max_pulls= or deadline= ends such a race"
         return (
-            f"{leader} and {other}{others} are still in, {found.gap:.2g} ± {found.error:.1g} "
-            f"apart: {needed}; tolerance=, max_pulls= or deadline= ends such a race"
+            f"{leader} and {other}{others} are still in, {_apart(found.gap, found.error)} apart: "
+            f"{needed}; {ends}"
         )
+
+
+def _apart(gap: float, error: float) -> str:
+    """A distance and its standard error, to the same decimals.
+
+    >>> _apart(0.00753, 0.0134), _apart(0.2, 8.1)
+    ('0.008 ± 0.013', '0.2 ± 8.1')
+    """
+    if not 0 < error < math.inf:
+        return f"{gap:.2g}"
+    decimals = max(0, 1 - math.floor(math.log10(error)))
+    return f"{gap:.{decimals}f} ± {error:.{decimals}f}"
 
 
 def warn(text: str) -> None:

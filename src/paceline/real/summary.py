@@ -148,7 +148,7 @@ def _sentence(contest: "Contest", verdict: Verdict, chosen: Sequence[int]) -> st
         text = f"{names} {verb} {best}{slack}, with probability at least {verdict.confidence:g}"
     else:
         why = f" ({verdict.reason})" if verdict.reason else ""
-        text = f"{names} {verb} {best} so far{why}; nothing is guaranteed"
+        text = f"{names} {verb} {best} so far{_tie(contest, chosen)}{why}; nothing is guaranteed"
         ledger, failed = contest.dispatcher.ledger, contest.dispatcher.failed
         unseen = sum(
             not ledger.values(arm, in_order=False).size
@@ -161,6 +161,21 @@ def _sentence(contest: "Contest", verdict: Verdict, chosen: Sequence[int]) -> st
     if out:
         text += f". Out because of failures: {_list([settings.labels[arm] for arm in out])}"
     return text
+
+
+def _tie(contest: "Contest", chosen: Sequence[int]) -> str:
+    """Who has the same mean as the last one chosen, and only lost by lot."""
+    if not chosen:
+        return ""
+    values, last = contest.values(), chosen[-1]
+    if not values[last].size:
+        return ""
+    tied = [
+        contest.settings.labels[arm]
+        for arm, one in enumerate(values)
+        if arm not in chosen and one.size and one.mean() == values[last].mean()
+    ]
+    return f", which {_list(tied)} {'have' if len(tied) > 1 else 'has'} too" if tied else ""
 
 
 def _list(names: Sequence[str]) -> str:

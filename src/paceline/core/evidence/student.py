@@ -27,7 +27,7 @@ _UNCERTAIN = 0.6  # of the skewness, from few differences
 # After so many pulls an arm may fall though it is as skewed as that, or has never varied;
 _PATIENCE, _LAST_PATIENCE = 60, 400
 # or after SURE_OF_CONSTANCY of them, if no arm has, or if differences have not.
-_ROUNDING = 1e-13
+_ROUNDING = 1e-14
 
 
 class Student(GroupSequential):
