@@ -31,7 +31,9 @@ def test_a_race_that_was_killed(journal: Path, capfd: pytest.CaptureFixture[str]
     assert json.loads(ending)["kind"] == "ending"
     journal.write_text(journal.read_text().removesuffix(ending + "\n"))
     assert main(["show", str(journal)]) == 0
-    assert f"not finished, not running; to go on: paceline resume {journal}" in capfd.readouterr().out
+    assert (
+        f"not finished, not running; to go on: paceline resume {journal}" in capfd.readouterr().out
+    )
     with journal.open("rb") as stream:  # as the process that races does
         fcntl.flock(stream, fcntl.LOCK_EX)
         assert main(["show", str(journal), "--json"]) == 0

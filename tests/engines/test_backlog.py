@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.engines.backlog import Backlog, split
-from paceline.engines.crew import Run
+from paceline.engines.backlog import Backlog, split, split_in_turn
+from paceline.engines.crew import Run, in_turn
 
 ARMS = 4
 Pull = tuple[int, int]
@@ -107,11 +107,37 @@ def test_the_arms_take_turns(arms: int, each: int, taken: int) -> None:
         assert max(counts.values()) - min(counts.values()) <= 1
 
 
-def test_in_a_group_the_arms_take_turns_pull_by_pull_forth_and_back() -> None:
+def test_in_a_group_too_the_arms_take_turns_pull_by_pull() -> None:
+    backlog = Backlog(3)
+    backlog.want([(0, 10), (1, 10), (2, 10)])
+    runs = backlog.take(7)
+    assert runs == [Run(0, 0, 3), Run(1, 0, 2), Run(2, 0, 2)]
+    assert [arm for arm, _ in in_turn(runs)] == [0, 1, 2, 0, 1, 2, 0]
+
+
+@given(
+    st.lists(st.builds(Run, st.integers(0, 3), st.integers(0, 50), st.integers(1, 5))), st.data()
+)
+def test_what_is_done_and_what_is_left_of_a_job_are_its_pulls_in_turn(
+    job: list[Run], data: Any
+) -> None:
+    """Whatever was reported, the worker goes on with the first of what is left."""
+    job = [Run(place, run.first, run.pulls) for place, run in enumerate(job)]
+    order = in_turn(job)
+    number = data.draw(st.integers(0, len(order)))
+    value = {pull: float(at) for at, pull in enumerate(order)}
+    reported = [value[pull] for pull in order[:number]]
+    done, values, seconds, left = split_in_turn(job, reported, reported)
+    assert [value[pull] for pull in pulls_of(done)] == values == seconds
+    assert sorted(pulls_of(done)) == sorted(order[:number])
+    assert in_turn(left) == order[number:]
+
+
+def test_single_pulls_of_the_arms_go_forth_and_back() -> None:
     """A steady drift then adds the same to all arms: their places in time have the same mean."""
     backlog = Backlog(3)
     backlog.want([(0, 10), (1, 10), (2, 10)])
-    taken = pulls_of(backlog.take(12))
+    taken = [pull for _ in range(12) for pull in pulls_of(backlog.take(1))]
     assert [arm for arm, _ in taken] == [0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0]
     times = {
         arm: sum(time for time, (one, _) in enumerate(taken) if one == arm) for arm in range(3)

@@ -18,7 +18,7 @@ from paceline import race
 from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
 from paceline.core.rounds import NO_RESULTS, Results, Round
-from paceline.engines.crew import Failure, Job, Report, Run
+from paceline.engines.crew import Failure, Job, Report, Run, in_turn
 from paceline.engines.dispatch import ArmsFailed, Dispatcher, Ended, NotBinary, Rules
 from paceline.journal import Record, read_records
 from paceline.loop import run
@@ -62,7 +62,7 @@ class Stage:
     def start(self, job: Job) -> bool:
         self.jobs.append(job)
         self.running[job.number] = job.cores
-        when, pulls = self.time, pulls_of(job.runs)
+        when, pulls = self.time, in_turn(job.runs)
         for place, (arm, pull) in enumerate(pulls):
             seconds, outcome = self.script(job, arm, pull)
             when += seconds

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from paceline.engines.crew import Failure, Job, Report, Run
+from paceline.engines.crew import Failure, Job, Report, Run, in_turn
 from paceline.engines.work import FunctionWork, Work
 from paceline.machine import AvailableCores
 
@@ -66,7 +66,7 @@ class VirtualCrew:
         self.most_in_use = max(self.most_in_use, sum(self.in_use.values()))
         assert sum(self.in_use.values()) <= self.cores
         when = self.host.time
-        pulls = [(run.arm, run.first + i) for run in job.runs for i in range(run.pulls)]
+        pulls = in_turn(job.runs)
         for place, (arm, pull) in enumerate(pulls):
             seconds = self.host.duration(self.rng, job.cores)
             when += seconds

@@ -65,22 +65,41 @@ class Backlog:
             return again
         most = min(most, self._fresh)
         self._fresh -= most
-        return [self._next_pull() for _ in range(most)]
+        counts = self._take_rounds(most)
+        for _ in range(most - sum(counts.values())):
+            arm = self._next_arm()
+            counts[arm] = counts.get(arm, 0) + 1
+        return [Run(arm, self._next[arm] - pulls, pulls) for arm, pulls in counts.items()]
 
-    def _next_pull(self) -> Run:
-        """The next pull of the arm that is behind most, by its share of what it has to do.
+    def _take_rounds(self, most: int) -> dict[int, int]:
+        """As many pulls of every arm, where all are level: what taking one by one comes to."""
+        rounds = most // max(1, len(self._turns))
+        if rounds < 2:
+            return {}
+        done, _, _, share = self._turns[0]
+        if any(turn[0] != done or turn[3] != share for turn in self._turns):
+            return {}
+        arms = [arm for _, _, arm, _ in sorted(self._turns)]
+        for arm in arms:
+            self._next[arm] += rounds
+        done += rounds * share
+        self._turns = [(done, self._place(arm), arm, share) for arm in arms if self._left(arm) > 0]
+        heapq.heapify(self._turns)
+        return dict.fromkeys(arms, rounds)
+
+    def _next_arm(self) -> int:
+        """The arm that is behind most, by its share of what it has to do; a pull of it is taken.
 
         Pull by pull, so that a machine that slows down or warms up does so for all arms alike; an
         arm with twice the pulls to do is pulled twice as often, not longer than the others.
         """
         done, _, arm, share = self._turns[0]
-        run = Run(arm, self._next[arm], 1)
         self._next[arm] += 1
         if self._left(arm) > 0:
             heapq.heapreplace(self._turns, (done + share, self._place(arm), arm, share))
         else:
             heapq.heappop(self._turns)
-        return run
+        return arm
 
     def _place(self, arm: int) -> int:
         """Forth and back: were the first arm always first, a steady drift would favour it."""
@@ -107,6 +126,40 @@ def _take_from(back: deque[Run], wanted: Callable[[Run], bool], most: int) -> li
         (taken if wanted(run) else passed).append(run)
     back.extendleft(reversed(passed))
     return taken
+
+
+def split_in_turn(
+    runs: Sequence[Run], values: Sequence[float], seconds: Sequence[float]
+) -> tuple[list[Run], list[float], list[float], list[Run]]:
+    """What of a job is done with these values, run by run; and what is left, the next pull first.
+
+    >>> split_in_turn([Run(0, 5, 3), Run(1, 0, 2)], [0.5, 1.0, 0.6], [1.0, 2.0, 3.0])
+    ([Run(arm=0, first=5, pulls=2), Run(arm=1, first=0, pulls=1)], [0.5, 0.6, 1.0], [1.0, 3.0, 2.0],
+     [Run(arm=1, first=1, pulls=1), Run(arm=0, first=7, pulls=1)])
+    """
+    number, most = len(values), sum(run.pulls for run in runs)
+    places = range(len(runs))
+    if number == most and len({run.pulls for run in runs}) == 1:  # all, and as many of each
+        told: list[float] = []
+        took: list[float] = []
+        for place in places:
+            told += values[place :: len(runs)]
+            took += seconds[place :: len(runs)]
+        return list(runs), told, took, []
+    longest = max((run.pulls for run in runs), default=0)
+    turns = [place for turn in range(longest) for place in places if turn < runs[place].pulls]
+    mine: list[list[int]] = [[] for _ in runs]  # of each run, where its values are
+    for at, place in enumerate(turns[:number]):
+        mine[place].append(at)
+    done = [Run(run.arm, run.first, len(at)) for run, at in zip(runs, mine, strict=True) if at]
+    order = [at for some in mine for at in some]
+    following = turns[number] if number < most else 0
+    left = []
+    for place in [*places[following:], *places[:following]]:
+        run, count = runs[place], len(mine[place])
+        if count < run.pulls:
+            left.append(Run(run.arm, run.first + count, run.pulls - count))
+    return done, [values[at] for at in order], [seconds[at] for at in order], left
 
 
 def split(runs: Sequence[Run], pulls: int) -> tuple[list[Run], list[Run]]:

@@ -1,5 +1,6 @@
 """What runs pulls for real: jobs go in, reports come back. Local processes are one kind of crew."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -14,9 +15,23 @@ class Run(NamedTuple):
     pulls: int
 
 
+def in_turn(runs: Sequence[Run]) -> list[tuple[int, int]]:
+    """The pulls of a job, as (arm, number), in the order in which they are done.
+
+    The runs take turns, pull by pull: a machine that slows down then does so for all arms alike.
+
+    >>> in_turn([Run(0, 5, 3), Run(1, 0, 1)])
+    [(0, 5), (1, 0), (0, 6), (0, 7)]
+    """
+    longest = max((run.pulls for run in runs), default=0)
+    return [
+        (run.arm, run.first + turn) for turn in range(longest) for run in runs if turn < run.pulls
+    ]
+
+
 @dataclass(frozen=True)
 class Job:
-    """Pulls that one worker does one after the other, on `cores` cores."""
+    """Pulls that one worker does, its runs taking turns, on `cores` cores."""
 
     number: int
     runs: tuple[Run, ...]
@@ -39,7 +54,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Report:
-    """The next values of a job, in the order of its pulls, and how long each took.
+    """The next values of a job, in the order in which its pulls are done, and how long each took.
 
     The last report of a job is `finished`. If it has fewer values than were missing, the first
     pull without one is the one that failed; with no failure either, the job was killed.

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +22,7 @@ from paceline.core.pool import CorePool
 from paceline.core.rounds import Conditions, Results, Round
 from paceline.core.scaling import PowerLaw
 from paceline.engines.allocate import Allocator, Under, reconsider_after
-from paceline.engines.backlog import Backlog, split
+from paceline.engines.backlog import Backlog, split, split_in_turn
 from paceline.engines.crew import Crew, Failure, Job, Report, Run
 from paceline.engines.ledger import Ledger, Snapshot
 from paceline.errors import PacelineError
@@ -339,9 +340,11 @@ class Dispatcher:
         for report in reports:
             running = self._running[report.job]
             running.heard = self._clock()
-            done, running.left = split(running.left, len(report.values))
-            running.counted += sum(report.seconds)
-            for runs, values, seconds in self._believable(done, report):
+            done, told, took, running.left = split_in_turn(
+                running.left, report.values, report.seconds
+            )
+            running.counted += sum(took)
+            for runs, values, seconds in self._believable(done, told, took):
                 self._record(running.job.cores, runs, values, seconds)
                 news.append((runs, values))
             if report.finished:
@@ -357,10 +360,10 @@ class Dispatcher:
             raise NotBinary("values other than 0 and 1 were seen")
 
     def _believable(
-        self, done: list[Run], report: Report
+        self, done: list[Run], values: list[float], seconds: list[float]
     ) -> Iterator[tuple[list[Run], list[float], list[float]]]:
         """What was reported, without values that the user said cannot be: such a pull failed."""
-        values, seconds, allowed = report.values, report.seconds, self.rules.allowed
+        allowed = self.rules.allowed
         while allowed is not None and not all(map(allowed, values)):
             bad = next(place for place, value in enumerate(values) if not allowed(value))
             good, rest = split(done, bad)
@@ -391,7 +394,7 @@ class Dispatcher:
 
     def _count_time(self, cores: int, done: Sequence[Run], seconds: Sequence[float]) -> None:
         self._untimed.append((cores, done, seconds))
-        self._recent.extend((cores, one) for one in seconds)
+        self._recent.extend(zip(repeat(cores), seconds[-_MOST_RECENT:]))
         if len(self._untimed) > _MOST_UNTIMED:
             self._time()
         total, start = 0.0, 0
@@ -495,11 +498,13 @@ class Dispatcher:
         try:
             for report in self.crew.wait(0):
                 running = self._running[report.job]
-                done, running.left = split(running.left, len(report.values))
+                done, values, seconds, running.left = split_in_turn(
+                    running.left, report.values, report.seconds
+                )
                 allowed = self.rules.allowed
-                if done and (allowed is None or all(map(allowed, report.values))):
-                    self._record(running.job.cores, done, report.values, report.seconds)
-                    self._put(done, report.values)
+                if done and (allowed is None or all(map(allowed, values))):
+                    self._record(running.job.cores, done, values, seconds)
+                    self._put(done, values)
             self._commit()
             for running in self._running.values():
                 spent = max(running.counted, self._clock() - running.began)

@@ -311,13 +311,16 @@ class Worker:
         seconds: list[float] = []
         clock = time.perf_counter
         reported = start = clock()
-        for arm, seeds in runs:
-            for seed in seeds:
+        # The arms take turns: what slows this machine down does so for all of them alike.
+        for turn in range(max(len(seeds) for _, seeds in runs)):
+            for arm, seeds in runs:
+                if turn >= len(seeds):
+                    continue
                 if start - reported > _REPORT_SECONDS:
                     self._report(values, seconds, None, finished=False)
                     values, seconds, reported = [], [], start
                 try:
-                    value = call(arm, seed)
+                    value = call(arm, seeds[turn])
                     if type(value) is not float:
                         value = _number(value)
                     if not math.isfinite(value):
