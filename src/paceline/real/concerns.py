@@ -16,8 +16,8 @@ from paceline.errors import RaceWarning
 from paceline.journal import Record
 
 _WORTH_A_LOOK = 1.3  # times as many pulls as at the last look
-_A_WHILE_SECONDS = 10.0  # before a race is said to take long; who does not look at it, after a
-_MINUTE_SECONDS = 60.0
+_A_WHILE_SECONDS = 10.0  # before a screen says that a race takes long;
+_MINUTE_SECONDS = 60.0  # without a screen, before a warning does
 _LONG = 5.0  # times what it has taken: arms that tie always seem to take nine times that
 _OF_A_SESSION = _LONG_RACE, _UNDECIDED = ("long", "undecided")
 

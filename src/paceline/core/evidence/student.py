@@ -30,21 +30,25 @@ _PATIENCE, _LAST_PATIENCE = 60, 400
 _ROUNDING = 1e-14
 
 
-class Student(GroupSequential):
-    """Normal values with unknown variances, one per arm: the t test.
-
-    The variance of a difference is estimated from several arms', each with its own: the statistic
-    then lies between Student's with the least and with the total degrees of freedom.
-    """
+class _Remembering(GroupSequential):
+    """Knows all values when a cell is weighed, those of the cell included."""
 
     def __init__(self, arms: int, delta: float, top: int = 1) -> None:
         super().__init__(arms, delta, top)
-        self._known: Tally | None = None  # all values, those of the cell included
+        self._known: Tally | None = None
 
     def weigh(self, fresh: Results) -> Floats:
         """Add the cell's scores, by what it shows and by what all values show."""
         self._known = self.tally.plus(fresh)
         return super().weigh(fresh)
+
+
+class Student(_Remembering):
+    """Normal values with unknown variances, one per arm: the t test.
+
+    The variance of a difference is estimated from several arms', each with its own: the statistic
+    then lies between Student's with the least and with the total degrees of freedom.
+    """
 
     def compare(self, fresh: Results, opponents: Opponents) -> Floats:
         """By the difference of the means, over its own standard error."""
@@ -87,7 +91,7 @@ class Student(GroupSequential):
         return skewed | _never_varied(variances, opponents, depth)
 
 
-class PairedStudent(GroupSequential):
+class PairedStudent(_Remembering):
     """Normal values with shared seeds: the t test on the differences, pull by pull.
 
     What the k-th pulls have in common drops out. Exact for normal differences, whatever their
@@ -96,15 +100,9 @@ class PairedStudent(GroupSequential):
 
     def __init__(self, arms: int, delta: float, top: int = 1) -> None:
         super().__init__(arms, delta, top)
-        self._known: Tally | None = None  # all values, those of the cell included
         self._seen = np.zeros(2)  # sums over cells: of the noise of differences, as it is and alone
         # Of the differences of each arm: second and third powers within cells, and how many.
         self._moments = np.zeros((3, arms))
-
-    def weigh(self, fresh: Results) -> Floats:
-        """Add the cell's scores, by what it shows and by what all values show."""
-        self._known = self.tally.plus(fresh)
-        return super().weigh(fresh)
 
     def compare(self, fresh: Results, opponents: Opponents) -> Floats:
         """By the mean difference, over its own standard error."""
