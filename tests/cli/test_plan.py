@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from paceline import PowerLaw, theory
-from paceline.cli import main
+from paceline.cli import main, plan
 
 ARMS = ["--arms", "1024", "--scaling", "power:0.5", "--deadline", "500"]
 
@@ -180,3 +180,15 @@ def test_a_file_without_a_deadline_is_refused(
     assert "has no deadline to plan for" in capsys.readouterr().err
     assert main(["plan", file, "--deadline", "1s"]) == 2
     assert "raise it to at least" in capsys.readouterr().err
+
+
+RACE = Path(__file__).parents[2] / "examples/queue/race.toml"
+
+
+def test_the_examples_of_the_help_page_run(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [line for line in plan.DESCRIPTION.splitlines() if line.startswith("  paceline plan")]
+    assert len(lines) == 3
+    for line in lines:
+        words = line.replace("race.toml", str(RACE)).split()[1:]
+        assert main(words) == 0, line
+        assert "bottleneck" in capsys.readouterr().out

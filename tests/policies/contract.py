@@ -164,8 +164,10 @@ class PolicyContract:
                 assert pacer.verdict is not None
                 assert pacer.verdict.arms.size == pacer.task.top
             else:
-                with pytest.raises(InvalidInput, match="try racing"):
-                    self.policy.start(self.task(**change))
+                task = self.task(**change)
+                advice = "try racing" if task.confidence is not None else "try staged|leave it out"
+                with pytest.raises(InvalidInput, match=advice):
+                    self.policy.start(task)
 
 
 def _stop(pacer: Pacer) -> None:

@@ -33,7 +33,7 @@ how many pulls of each, and when. Nothing is run.
 
   paceline plan --arms 1024 --scaling power:0.5 --deadline 500
   paceline plan --means uniform:1024 --scaling cores:64,0.5 --deadline 10m
-  paceline plan race.toml --pull 30s
+  paceline plan race.toml --scaling power:0.5 --pull 30ms
 
 In the table, `pulls` are the new ones of each arm, `in all` those since the start,
 and `at once` those of all arms that run side by side.

@@ -101,10 +101,12 @@ class Policy(ABC):
                 f"{self.name} plans for a deadline and guarantees no confidence: "
                 "leave out the confidence, or try racing"
             )
+        able = "racing" if task.confidence is not None else "staged"  # for the same goal
         if task.top > 1 and not self.finds_top:
-            raise InvalidInput(f"{self.name} finds one arm, not the top {task.top}: try racing")
+            raise InvalidInput(f"{self.name} finds one arm, not the top {task.top}: try {able}")
         if task.tolerance > 0 and not self.takes_tolerance:
-            raise InvalidInput(f"{self.name} takes no tolerance: try racing")
+            other = f"try {able}" if task.confidence is not None else "leave it out"
+            raise InvalidInput(f"{self.name} takes no tolerance: {other}")
         if task.confidence is not None and task.sigma is None and not self.learns_sigma:
             raise InvalidInput(
                 f"{self.name} must know how noisy the values are: declare the noise (0/1 values, "
