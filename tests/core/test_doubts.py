@@ -131,8 +131,16 @@ def test_a_shape_that_is_not_normal_is_said_with_what_to_declare(kind: str, draw
     assert "bounds=" in doubt.text(LABELS)
     assert "\n" not in doubt.text(LABELS)
     # Where nothing is claimed, or nothing of the kind is assumed, it does not matter.
-    assert kind not in kinds([odd, odd], NORMAL, claims=False)
+    assert (kind in kinds([odd, odd], NORMAL, claims=False)) == (kind == "outlier")
     assert kind not in kinds([odd, odd], Noise("subgaussian", sigma=1.0))
+
+
+def test_counts_and_shares_of_few_things_may_have_twins() -> None:
+    rng = np.random.default_rng(13)
+    for pulls in np.geomspace(20, 1000, 60).astype(int):
+        assert "equal" not in kinds([rng.poisson(30.0, pulls) * 1.0 for _ in range(8)])
+        assert "equal" not in kinds([rng.binomial(200, 0.8, pulls) / 200 for _ in range(8)])
+        assert "equal" not in kinds([np.round(rng.normal(0.5, 0.05, pulls), 2) for _ in range(8)])
 
 
 @pytest.mark.parametrize("decimals", [1, 2, 3])

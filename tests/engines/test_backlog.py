@@ -235,3 +235,12 @@ def test_a_split_loses_and_repeats_nothing(whole: list[Run], pulls: int) -> None
     assert pulls_of(first) + pulls_of(others) == pulls_of(whole)
     assert len(pulls_of(first)) == min(pulls, len(pulls_of(whole)))
     assert all(run.pulls > 0 for run in [*first, *others])
+
+
+def test_in_a_group_an_arm_with_more_pulls_is_spread_among_the_others() -> None:
+    backlog = Backlog(5)
+    backlog.want([(0, 300), *((arm, 100) for arm in range(1, 5))])
+    arms = [arm for arm, _ in in_turn(backlog.take(70))]
+    assert arms.count(0) == 30
+    longest = max(len(run) for run in "".join("x" if arm == 0 else " " for arm in arms).split())
+    assert longest <= 2

@@ -296,3 +296,22 @@ def test_a_tie_at_a_deadline_is_called_a_tie() -> None:
     assert result.decided
     assert " so far, which " in result.verdict
     assert " have too" in result.verdict
+
+
+def test_an_outlier_is_said_at_a_deadline_too() -> None:
+    calls = 0
+
+    def now_and_then(arm: float, *, seed: int) -> float:
+        nonlocal calls
+        calls += 1
+        return -1e20 if calls == 20 else arm + random.Random(f"{seed} {arm}").gauss(0, 1)
+
+    result = run(now_and_then, [0.0, 5.0], confidence=None, deadline=0.3)
+    assert any("is very far from all others" in text for text in result.warnings)
+
+
+def test_of_the_top_few_the_last_and_the_next_are_to_be_told_apart() -> None:
+    result = run(noisy, [5.0, 1.0, 0.95, -5.0], top=2, max_pulls=200)
+    assert not result.decided
+    assert '"1.0"' in result.warnings[0]
+    assert '"0.95"' in result.warnings[0]

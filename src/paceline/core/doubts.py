@@ -18,7 +18,8 @@ from paceline.core.noise import Noise
 _FEW = 8  # pulls: of fewer nothing is said
 _RARE = 100  # zeros of every arm: a success may be as rare as that, but then it takes long
 _ENOUGH = 20  # to speak of the shape of an arm's values
-_MOST_EQUAL = 0.1  # of the values are the same: rounded normal ones may have twins, not so many
+_FEW_LEVELS = 6
+_MOST_EQUAL = 0.1  # of the values are the same, beyond chance: rounded ones have twins, not so many
 _FAR_OFF = 60.0  # times what half of the values are off: exponential ones never are
 _LEAST_SIZE, _LARGEST_SIZE = 1e-145, 1e152  # of noise that can be squared, and added up
 _LEAST_NOISE = 2e-14  # of the size of the values: a hundred times the rounding of one
@@ -83,8 +84,9 @@ def find_doubts(values: Sequence[Floats], noise: Noise, *, claims: bool = True) 
         if lost:  # then whatever else is odd about them follows from that
             return found + lost
         found += _dependent(varied)
-        if noise.kind == "normal" and claims:
-            found += _shape(varied)
+        if noise.kind == "normal":
+            found += _outliers(varied)
+            found += _shape(varied) if claims else ()
     return found
 
 
@@ -182,17 +184,8 @@ def _dependent(varied: dict[int, Floats]) -> Iterator[Doubt]:
         )
 
 
-def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
-    """What speaks against normal values."""
-    many = {arm: one for arm, one in varied.items() if one.size >= _ENOUGH}
-    equal = [arm for arm, one in many.items() if _most_often(one) > _MOST_EQUAL * one.size]
-    if equal:
-        yield Doubt(
-            "equal",
-            tuple(equal),
-            "more than a tenth of the values of {arms} are the same number, so they are not normal",
-            "declare bounds=(lowest, highest) to be sure",
-        )
+def _outliers(varied: dict[int, Floats]) -> Iterator[Doubt]:
+    """Arms with a value that decides about their mean alone."""
     far = [arm for arm, one in varied.items() if _farthest(one) > _FAR_OFF]
     if far:
         yield Doubt(
@@ -201,12 +194,25 @@ def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
             "a value of {arms} is very far from all others, and carries the mean",
             "see whether it is an error; declare bounds= if it is not",
         )
+
+
+def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
+    """What speaks against normal values."""
+    many = {arm: one for arm, one in varied.items() if one.size >= _ENOUGH}
+    equal = [arm for arm, one in many.items() if _too_few_values(one)]
+    if equal:
+        yield Doubt(
+            "equal",
+            tuple(equal),
+            "many values of {arms} are the same number, so they are not normal",
+            "declare bounds=(lowest, highest) to be sure",
+        )
     skewed, heavy = [], []
     for arm, one in many.items():
         apart = (one - one.mean()) / one.std()
         size = one.size
         skewness, kurtosis = float((apart**3).mean()), float((apart**4).mean()) - 3
-        if arm in far:
+        if _farthest(one) > _FAR_OFF:
             continue
         if abs(skewness) > max(_SKEWED, _SURE * math.sqrt(6 / size)):
             skewed.append(arm)
@@ -241,9 +247,14 @@ def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
             )
 
 
-def _most_often(one: Floats) -> int:
-    """How often the commonest value occurs."""
-    return int(np.unique(one, return_counts=True)[1].max())
+def _too_few_values(one: Floats) -> bool:
+    """Whether there are only a few levels, or one is far commoner than rounding makes it."""
+    levels, often = np.unique(one, return_counts=True)
+    if levels.size <= _FEW_LEVELS:
+        return True
+    margin = _SURE * math.sqrt(_MOST_EQUAL / one.size)
+    by_rounding = float(np.diff(levels).min()) / float(one.std())  # more than the commonest has
+    return float(often.max()) / one.size > max(_MOST_EQUAL + margin, by_rounding)
 
 
 def _farthest(one: Floats) -> float:

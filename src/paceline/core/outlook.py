@@ -11,7 +11,9 @@ from paceline.core.arrays import Floats
 
 @dataclass(frozen=True)
 class Outlook:
-    """The gap between the leader and the arm nearest to it, and the pulls that it would take.
+    """The gap between the leader (of the top k, the last) and the arm nearest to it.
+
+    And the pulls that it would take to tell them apart.
 
     `nearest` are the places of the two; `pulls` is how many more are needed in all, about, if the
     gaps are what they seem. `unclear` says that the gap may as well be 0: then it takes longer.
@@ -24,7 +26,9 @@ class Outlook:
     unclear: bool
 
 
-def outlook(values: Sequence[Floats], delta: float, *, paired: bool = False) -> Outlook | None:
+def outlook(
+    values: Sequence[Floats], delta: float, *, paired: bool = False, top: int = 1
+) -> Outlook | None:
     """The outlook for arms with these values, higher ones being better; None if it is too early.
 
     >>> rng = np.random.default_rng(0)
@@ -32,20 +36,21 @@ def outlook(values: Sequence[Floats], delta: float, *, paired: bool = False) -> 
     >>> found.nearest, round(found.gap, 1), round(found.error, 2), found.unclear
     ((1, 0), 0.2, 0.07, False)
     """
-    if len(values) < 2 or min(one.size for one in values) < 2:
+    if len(values) <= top or min(one.size for one in values) < 2:
         return None
     with np.errstate(all="ignore"):  # values near the largest floats
-        return _outlook(values, delta, paired)
+        return _outlook(values, delta, paired, top)
 
 
-def _outlook(values: Sequence[Floats], delta: float, paired: bool) -> Outlook | None:
+def _outlook(values: Sequence[Floats], delta: float, paired: bool, top: int) -> Outlook | None:
     means = np.array([one.mean() for one in values])
-    leader = int(np.argmax(means))
+    ahead = np.argsort(-means, kind="stable")[:top].tolist()
+    leader = ahead[-1]  # the last that would be chosen, and has to be told from the next
     best = values[leader]
     bar = 2 * math.log(1 / delta) + _COST  # squared standard errors
     needed, nearest = np.zeros(means.size), (-1, math.inf, 0.0)
     for place, one in enumerate(values):
-        if place == leader:
+        if place in ahead:
             continue
         both = min(one.size, best.size)
         apart = best[:both] - one[:both]

@@ -69,7 +69,7 @@ class Backlog:
         for _ in range(most - sum(counts.values())):
             arm = self._next_arm()
             counts[arm] = counts.get(arm, 0) + 1
-        return [Run(arm, self._next[arm] - pulls, pulls) for arm, pulls in counts.items()]
+        return _level([Run(arm, self._next[arm] - n, n) for arm, n in counts.items()])
 
     def _take_rounds(self, most: int) -> dict[int, int]:
         """As many pulls of every arm, where all are level: what taking one by one comes to."""
@@ -115,6 +115,28 @@ class Backlog:
         """An earlier session gave out the pulls of an arm up to `end`, and lost those in `gaps`."""
         self._next[arm] = end
         self._again.extend(Run(arm, pull, 1) for pull in gaps)
+
+
+def _level(runs: list[Run]) -> list[Run]:
+    """The same pulls; an arm with more than others has several runs, spread among theirs.
+
+    For runs of a job take turns, and whoever has most would be last in a block.
+
+    >>> _level([Run(0, 0, 4), Run(1, 0, 2), Run(2, 0, 2)])
+    [Run(arm=0, first=0, pulls=2), Run(arm=1, first=0, pulls=2), Run(arm=0, first=2, pulls=2),
+     Run(arm=2, first=0, pulls=2)]
+    """
+    least = min((run.pulls for run in runs), default=0)
+    if all(run.pulls < 2 * least for run in runs):
+        return runs
+    single = [run for run in runs if run.pulls < 2 * least]
+    placed = [((place + 0.5) / len(single), run) for place, run in enumerate(single)]
+    for run in runs:
+        parts = run.pulls // least
+        for part in range(parts if parts > 1 else 0):
+            start, end = part * run.pulls // parts, (part + 1) * run.pulls // parts
+            placed.append((part / parts, Run(run.arm, run.first + start, end - start)))
+    return [run for _, run in sorted(placed)]
 
 
 def _take_from(back: deque[Run], wanted: Callable[[Run], bool], most: int) -> list[Run]:

@@ -106,7 +106,7 @@ class RacingPacer(Pacer):
         evidence, task = self.evidence, self.task
         alive = self.alive
         if self._nothing_varies():
-            return self.stop("no arm's values vary, or by rounding only")
+            return self.stop("no arm's values vary as far as floating-point numbers can tell")
         many = alive.size > 2 and task.top == 1 and not task.paired
         self.leader_pulls = round((alive.size - 1) ** 0.5) if many else 1
         means = evidence.tally.means(alive)

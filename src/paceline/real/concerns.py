@@ -30,6 +30,7 @@ class Contenders:
     values: Sequence[Floats]
     delta: float
     paired: bool
+    top: int
     rate: float  # pulls that give a value in a second
 
 
@@ -57,6 +58,7 @@ class Concerns:
         self._note = note
         self._loud = loud
         self._looked_at = 0  # so many pulls
+        self._unusable = False  # whether the values are such that nothing can be foretold
 
     def look(self, values: Sequence[Floats], noise: Noise, at: float) -> None:
         """See what looks wrong by now, unless there is little that is new."""
@@ -78,6 +80,7 @@ class Concerns:
 
     def _say(self, doubts: Sequence[Doubt], at: float) -> None:
         kinds = {doubt.kind for doubt in doubts}
+        self._unusable = "outlier" in kinds or any(doubt.voids for doubt in doubts)
         for kind in set(self.texts) - kinds - set(_OF_A_SESSION):
             del self.texts[kind]  # more pulls have settled it
         for doubt in doubts:
@@ -105,16 +108,16 @@ class Concerns:
 
     def undecided(self, still_in: Contenders, at: float) -> None:
         """Say of a race that a cap ended what would have ended it."""
+        if self._unusable:
+            return
         text = self._prospect(still_in, least=0.0)
         if text:
             self.say(_UNDECIDED, text, at, loud=False)  # the cap was asked for
 
     def _prospect(self, still_in: Contenders, least: float) -> str:
-        found = outlook(still_in.values, still_in.delta, paired=still_in.paired)
+        found = outlook(still_in.values, still_in.delta, paired=still_in.paired, top=still_in.top)
         if found is None or found.pulls < least * still_in.rate or still_in.rate <= 0:
             return ""
-        if least == 0 and found.error == 0:
-            return ""  # nothing varies, which is said elsewhere
         arms = still_in.arms
         leader, other = (f'"{self.labels[arms[place]]}"' for place in found.nearest)
         others = f" (and {len(arms) - 2} more)" if len(arms) > 2 else ""

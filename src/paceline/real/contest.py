@@ -113,6 +113,10 @@ class Contest:
 
     def run(self) -> Verdict:
         """Race to the verdict, whatever fails on the way."""
+        with np.errstate(all="ignore"):  # values near the largest floats: that is said otherwise
+            return self._run()
+
+    def _run(self) -> Verdict:
         while True:
             try:
                 self.racing, self.pacer = self._survivors(), None
@@ -180,6 +184,7 @@ class Contest:
             [sign * values[arm] for arm in arms],
             delta=1 - (settings.confidence or 0.95),
             paired=settings.paired,
+            top=settings.top,
             rate=sum(one.size for one in values) / elapsed if elapsed > 0 else 0.0,
         )
 
