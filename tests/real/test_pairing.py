@@ -104,9 +104,8 @@ def test_what_was_left_open_is_as_in_the_journal(tmp_path: Path) -> None:
                 assert value == seeded(ARMS[arm], seed=pull_seed(0, arm, pull))
     with pytest.raises(InvalidInput, match="its paired is False, here it is True"):
         race(seeded, ARMS, confidence=0.95, paired=True, **options)
-    assert "resume from it" in dict(
-        prepare(seeded, ARMS, confidence=0.95, journal=journal).describe()
-    )["journal"].replace("is there, and is gone on with", "resume from it")
+    lines = dict(prepare(seeded, ARMS, confidence=0.95, journal=journal).describe())
+    assert lines["journal"].endswith("is there, and is gone on with")
 
 
 def test_to_a_deadline_a_straggler_is_not_waited_for(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from paceline.core.arrays import Floats
 from paceline.core.noise import Noise
+from paceline.core.words import listed
 
 _FEW = 8  # pulls: of fewer nothing is said
 _RARE = 100  # zeros of every arm: a success may be as rare as that, but then it takes long
@@ -57,12 +58,8 @@ class Doubt:
 
     def finding(self, labels: Sequence[str]) -> str:
         """What was seen."""
-        named = [f'"{labels[arm]}"' for arm in self.arms[:_MOST_NAMED]]
-        more = len(self.arms) - len(named)
-        if more:
-            named.append(f"{more} more")
-        names = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
-        return self.seen.replace("{arms}", names)
+        names = [f'"{labels[arm]}"' for arm in self.arms]
+        return self.seen.replace("{arms}", listed(names, _MOST_NAMED))
 
 
 def find_doubts(values: Sequence[Floats], noise: Noise, *, claims: bool = True) -> list[Doubt]:
@@ -209,11 +206,10 @@ def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
         )
     skewed, heavy = [], []
     for arm, one in many.items():
-        apart = (one - one.mean()) / one.std()
-        size = one.size
-        skewness, kurtosis = float((apart**3).mean()), float((apart**4).mean()) - 3
         if _farthest(one) > _FAR_OFF:
-            continue
+            continue  # that is said already
+        apart, size = (one - one.mean()) / one.std(), one.size
+        skewness, kurtosis = float((apart**3).mean()), float((apart**4).mean()) - 3
         if abs(skewness) > max(_SKEWED, _SURE * math.sqrt(6 / size)):
             skewed.append(arm)
         elif kurtosis > max(_HEAVY, 2 * _SURE * math.sqrt(24 / size)):
@@ -272,7 +268,6 @@ def _ranks(one: Floats) -> Floats:
 
 
 def _correlation(one: Floats, other: Floats) -> float:
-    with np.errstate(all="ignore"):
-        one, other = one - one.mean(), other - other.mean()
-        found = float((one @ other) / math.sqrt((one @ one) * (other @ other) or math.inf))
+    one, other = one - one.mean(), other - other.mean()
+    found = float((one @ other) / math.sqrt((one @ one) * (other @ other) or math.inf))
     return found if math.isfinite(found) else 0.0

@@ -150,11 +150,10 @@ class RacingPacer(Pacer):
         # Engines tell what is due at once, in the arrays that they were asked with.
         missing = self._missing
         at_once = results.arms is missing.arms and results.pulls is missing.due
-        with np.errstate(all="ignore"):  # values near the largest floats are no evidence
-            self.tally.add(results)
-            fresh = results if at_once else self._gather(results)
-            if fresh is not None:
-                self._look(fresh)
+        self.tally.add(results)
+        fresh = results if at_once else self._gather(results)
+        if fresh is not None:
+            self._look(fresh)
 
     def _gather(self, results: Results) -> Results | None:
         """The fresh values, if with these all that were due are in."""

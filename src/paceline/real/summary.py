@@ -11,6 +11,7 @@ from paceline.core.evidence.sequences import intervals
 from paceline.core.noise import Noise
 from paceline.core.rounds import Verdict
 from paceline.core.tally import Tally
+from paceline.core.words import listed
 from paceline.result import ArmRecord, Result, Standing, Status, ranked
 
 if TYPE_CHECKING:
@@ -179,8 +180,4 @@ def _tie(contest: "Contest", chosen: Sequence[int]) -> str:
 
 
 def _list(names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    if len(names) > _MOST_NAMED:
-        return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return listed(names, _MOST_NAMED)
