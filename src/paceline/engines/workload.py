@@ -1,0 +1,58 @@
+"""What the pulls of a race are: a Python function or a command, its arms, and the pulls' seeds."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from paceline.commands import Command, Invocation
+from paceline.core.problem import takes
+
+SeedsOf = Callable[[int, int, int], list[int]]  # of an arm's pulls: arm, first, how many
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The function or the command, the arms, and which seeds the pulls of an arm have.
+
+    How it is sent to a worker is the engine's own business.
+    """
+
+    evaluate: Callable[..., Any] | Command
+    arms: Sequence[Any]
+    seeds: SeedsOf
+
+    @property
+    def is_command(self) -> bool:
+        """Whether each pull is a process of its own."""
+        return isinstance(self.evaluate, Command)
+
+    @cached_property
+    def takes_seed(self) -> bool:
+        """Whether the function is to be given a seed."""
+        return not isinstance(self.evaluate, Command) and takes(self.evaluate, "seed")
+
+    @cached_property
+    def takes_cores(self) -> bool:
+        """Whether the function is to be given the number of its cores."""
+        return not isinstance(self.evaluate, Command) and takes(self.evaluate, "cores")
+
+    def call(self, arm: int, pull: int, cores: int) -> Any:
+        """Call the function for one pull, here and now.
+
+        >>> workload = Workload(lambda arm, *, seed: arm + seed, [1, 2], lambda *pulls: [40])
+        >>> workload.call(arm=1, pull=0, cores=1)
+        42
+        """
+        assert not isinstance(self.evaluate, Command)
+        given: dict[str, int] = {}
+        if self.takes_seed:
+            given["seed"] = self.seeds(arm, pull, 1)[0]
+        if self.takes_cores:
+            given["cores"] = cores
+        return self.evaluate(self.arms[arm], **given)
+
+    def invocation(self, arm: int, pull: int, cores: int) -> Invocation:
+        """The command of one pull, ready to be run."""
+        assert isinstance(self.evaluate, Command)
+        return self.evaluate.fill(self.arms[arm], seed=self.seeds(arm, pull, 1)[0], cores=cores)
