@@ -5,7 +5,7 @@ given jobs whose cores fit into the pool, and report what happens to them as eve
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from paceline.engines.events import Event
 from paceline.engines.jobs import Job
@@ -43,8 +43,13 @@ class Workers(Protocol):
 class Engine(Protocol):
     """Where pulls run. One engine may serve several races, one after the other or at once."""
 
-    name: ClassVar[str]  # as in the catalog, and in journals
-    abilities: ClassVar[Abilities]
+    @property
+    def name(self) -> str:
+        """What it is called in the catalog and in journals."""
+
+    @property
+    def abilities(self) -> Abilities:
+        """What it can do."""
 
     def available(self) -> AvailableCores:
         """How many cores a race may have here, and why so many."""
