@@ -4,7 +4,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from paceline.engines.crew import Run
+from paceline.engines.jobs import Run
 
 
 class Backlog:
@@ -148,55 +148,3 @@ def _take_from(back: deque[Run], wanted: Callable[[Run], bool], most: int) -> li
         (taken if wanted(run) else passed).append(run)
     back.extendleft(reversed(passed))
     return taken
-
-
-def split_in_turn(
-    runs: Sequence[Run], values: Sequence[float], seconds: Sequence[float]
-) -> tuple[list[Run], list[float], list[float], list[Run]]:
-    """What of a job is done with these values, run by run; and what is left, the next pull first.
-
-    >>> split_in_turn([Run(0, 5, 3), Run(1, 0, 2)], [0.5, 1.0, 0.6], [1.0, 2.0, 3.0])
-    ([Run(arm=0, first=5, pulls=2), Run(arm=1, first=0, pulls=1)], [0.5, 0.6, 1.0], [1.0, 3.0, 2.0],
-     [Run(arm=1, first=1, pulls=1), Run(arm=0, first=7, pulls=1)])
-    """
-    number, most = len(values), sum(run.pulls for run in runs)
-    places = range(len(runs))
-    if number == most and len({run.pulls for run in runs}) == 1:  # all, and as many of each
-        told: list[float] = []
-        took: list[float] = []
-        for place in places:
-            told += values[place :: len(runs)]
-            took += seconds[place :: len(runs)]
-        return list(runs), told, took, []
-    longest = max((run.pulls for run in runs), default=0)
-    turns = [place for turn in range(longest) for place in places if turn < runs[place].pulls]
-    mine: list[list[int]] = [[] for _ in runs]  # of each run, where its values are
-    for at, place in enumerate(turns[:number]):
-        mine[place].append(at)
-    done = [Run(run.arm, run.first, len(at)) for run, at in zip(runs, mine, strict=True) if at]
-    order = [at for some in mine for at in some]
-    following = turns[number] if number < most else 0
-    left = []
-    for place in [*places[following:], *places[:following]]:
-        run, count = runs[place], len(mine[place])
-        if count < run.pulls:
-            left.append(Run(run.arm, run.first + count, run.pulls - count))
-    return done, [values[at] for at in order], [seconds[at] for at in order], left
-
-
-def split(runs: Sequence[Run], pulls: int) -> tuple[list[Run], list[Run]]:
-    """The first so many pulls of these runs, and the others.
-
-    >>> split([Run(0, 5, 2), Run(1, 0, 3)], 3)
-    ([Run(arm=0, first=5, pulls=2), Run(arm=1, first=0, pulls=1)], [Run(arm=1, first=1, pulls=2)])
-    """
-    first: list[Run] = []
-    for place, run in enumerate(runs):
-        if pulls < run.pulls:
-            rest = Run(run.arm, run.first + pulls, run.pulls - pulls)
-            if pulls:
-                first.append(Run(run.arm, run.first, pulls))
-            return first, [rest, *runs[place + 1 :]]
-        first.append(run)
-        pulls -= run.pulls
-    return first, []

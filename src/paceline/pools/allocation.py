@@ -12,7 +12,7 @@ from paceline.core.pool import CorePool
 _OVERDUE = 1.5
 
 
-class Under(NamedTuple):
+class RunningJob(NamedTuple):
     """A job under way: its cores, and the seconds it was expected to take and has taken."""
 
     cores: int
@@ -31,9 +31,9 @@ class Allocator:
     """Gives the cores that the pool's own plan of waves gives, as soon as they are free.
 
     >>> allocator = Allocator(CorePool(4, lambda cores: 1 / cores**0.5))
-    >>> allocator.next_cores(queued=8, free=1, under_way=[])
+    >>> allocator.next_cores(queued=8, free=1, running=[])
     1
-    >>> allocator.next_cores(queued=1, free=4, under_way=[])
+    >>> allocator.next_cores(queued=1, free=4, running=[])
     4
     """
 
@@ -41,7 +41,7 @@ class Allocator:
         self.pool = pool
         self._planned: dict[int, int] = {}
 
-    def next_cores(self, queued: int, free: int, under_way: Sequence[Under]) -> int:
+    def next_cores(self, queued: int, free: int, running: Sequence[RunningJob]) -> int:
         """The cores of the next of `queued` pulls; 0 if it had better wait.
 
         It waits for the cores that the plan gives it if it would then, in spite of the wait, be
@@ -54,7 +54,7 @@ class Allocator:
         least = 1 + int(np.argmax(np.isfinite(seconds)))
         at_once = min(max(free // min(queued, free), least), free)
         wait, freed = math.inf, free
-        for job in sorted(under_way, key=lambda job: job.left):
+        for job in sorted(running, key=lambda job: job.left):
             freed += job.cores
             if freed >= planned:
                 wait = job.left
@@ -70,8 +70,8 @@ class Allocator:
         return self._planned[many]
 
 
-def reconsider_after(under_way: Sequence[Under]) -> float:
+def reconsider_after(running: Sequence[RunningJob]) -> float:
     """The seconds after which a job under way is overdue, and is no longer waited for."""
-    soon = [_OVERDUE * job.expected - job.elapsed for job in under_way]
+    soon = [_OVERDUE * job.expected - job.elapsed for job in running]
     # A moment later, so that it is overdue then whatever the rounding.
     return min((seconds + 0.001 for seconds in soon if seconds >= 0), default=math.inf)

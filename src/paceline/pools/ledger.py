@@ -26,7 +26,7 @@ class Ledger:
     """Values by arm and by the number of the pull; `sign` is −1 where low values are good.
 
     >>> ledger = Ledger(arms=2)
-    >>> unheard = ledger.expect(Round(np.array([0, 1]), np.array([1, 1])))
+    >>> ledger.expect(Round(np.array([0, 1]), np.array([1, 1])))
     >>> ledger.put(1, 0, [0.5])
     >>> ledger.next_level() is None                    # the other arm's is missing
     True
@@ -96,11 +96,11 @@ class Ledger:
         until = self._told[wanted.arms] + wanted.pulls
         return [(self._racing[a], end) for a, end in zip(wanted.arms, until.tolist(), strict=True)]
 
-    def expect(self, wanted: Round) -> int:
-        """The pulls that the policy still waits for; return how many values it has not heard of.
+    def expect(self, wanted: Round) -> None:
+        """The pulls that the policy still waits for.
 
-        Those are of arms that have fallen since, and came before their turn. An arm that is asked
-        for again has not fallen: in a replay much is known long before its turn.
+        What it has not heard of arms that have fallen since came before its turn. An arm that is
+        asked for again has not fallen: in a replay much is known long before its turn.
         """
         if wanted.arms.size:
             if self._unheard:
@@ -119,7 +119,11 @@ class Ledger:
         else:
             self._due = wanted.due
         self._lacking = 0
-        return sum(self._unheard.values())
+
+    @property
+    def spent(self) -> int:
+        """How many pulls count against a cap: told, skipped, or of arms that have fallen."""
+        return int(self._told.sum()) + sum(self._unheard.values())
 
     def next_level(self) -> Results | None:
         """The results up to the next look, if all arms of the round have them."""
@@ -176,11 +180,6 @@ class Ledger:
     def snapshot(self) -> Snapshot:
         """Which pulls have a value now."""
         return [self.gaps(arm) for arm in range(len(self._values))]
-
-    @property
-    def skipped(self) -> int:
-        """How many pulls were asked for, and not back when their rounds ended."""
-        return sum(map(len, self._skipped))
 
     def _values_of(self, arm: int, pulls: Sequence[int]) -> list[float]:
         values, known = self._values[arm], len(self._values[arm])

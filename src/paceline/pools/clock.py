@@ -1,0 +1,63 @@
+"""The clock of a race: it stands still while the race is interrupted."""
+
+import math
+from collections.abc import Callable
+
+_TICK_SECONDS = 0.25
+_LONGEST_PAUSE_SECONDS = 2.0
+
+
+class RaceClock:
+    """Seconds of the race, of its policy, and of the engine's clock on which both rest.
+
+    The policy's clock is `shift` behind the race's: it is not charged for what came before it.
+
+    >>> engine = iter([100.0, 103.0, 103.0])
+    >>> clock = RaceClock(lambda: next(engine))
+    >>> clock.elapsed(), clock.moment(policy_seconds=5.0)
+    (3.0, 105.0)
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.now = now  # the engine's clock
+        self.shift = 0.0
+        self._zero = now()
+
+    def elapsed(self) -> float:
+        """The seconds since the race began, without those it was interrupted for."""
+        return self.now() - self._zero
+
+    def policy_seconds(self) -> float:
+        """The same, as the policy counts them."""
+        return self.elapsed() - self.shift
+
+    def resume_at(self, elapsed: float) -> None:
+        """Go on where an earlier session of the race ended."""
+        self._zero = self.now() - elapsed
+
+    def moment(self, policy_seconds: float) -> float:
+        """When, on the engine's clock, the policy's clock shows this."""
+        return policy_seconds + self.shift + self._zero
+
+
+class Ticker:
+    """Calls a function a few times a second, from within the race: no thread is needed."""
+
+    def __init__(self, now: Callable[[], float], call: Callable[[], None] | None) -> None:
+        self._now = now
+        self._call = call
+        self._next = -math.inf
+
+    @property
+    def next_moment(self) -> float:
+        """When it wants to be called next."""
+        return math.inf if self._call is None else self._next
+
+    def tick(self) -> None:
+        """Call the function, if it is time."""
+        if self._call is not None and self._now() >= self._next:
+            began = self._now()
+            self._call()
+            # With thousands of arms this takes a while: no more than a tenth of the time.
+            pause = min(9 * (self._now() - began), _LONGEST_PAUSE_SECONDS)
+            self._next = self._now() + pause + _TICK_SECONDS

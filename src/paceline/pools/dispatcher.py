@@ -1,0 +1,254 @@
+"""The runner of every real race: what the loop wants, given out to the workers of an engine.
+
+Whatever happens becomes records. They are in the journal before anybody hears of them, and they
+count in one way, whether they are of now, of an earlier session, or came too late to be waited for.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from paceline.core.arrays import Ints
+from paceline.core.pool import CorePool
+from paceline.core.rounds import NOTHING, Conditions, Interruption, Results, Round
+from paceline.engines.base import Workers
+from paceline.journal.records import RoundEnded
+from paceline.pools.assignments import Assignment, Assignments
+from paceline.pools.backlog import Backlog
+from paceline.pools.books import Books
+from paceline.pools.clock import RaceClock, Ticker
+from paceline.pools.giving import Giver
+from paceline.pools.intake import Intake
+from paceline.pools.ledger import Snapshot
+from paceline.pools.model import NO_IDEA, PoolModel
+from paceline.pools.recording import Recorder, Recording
+from paceline.pools.rules import Rules
+
+_WORTH_KILLING_SECONDS = 0.25  # a new worker has to load the user's modules again
+
+
+@dataclass(frozen=True)
+class ArmsFailed(Interruption):
+    """Pulls of these arms failed more often than is allowed: the race goes on without them."""
+
+    arms: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class NotAsAssumed(Interruption):
+    """A value was seen that cannot be, if what is assumed about the noise is true."""
+
+
+@dataclass(frozen=True)
+class RecordsEnded(Interruption):
+    """There are no workers, and what was recorded has been told."""
+
+
+class PastRound(NamedTuple):
+    """A round of an earlier session: how the pool was then, and what was back if it was cut off."""
+
+    conditions: Conditions
+    known: Snapshot | None
+
+
+class Dispatcher:
+    """A `Runner` over the workers of an engine; without any it replays what was recorded.
+
+    Arms have the numbers that they have in the race, but for what goes to and comes from the
+    policy: see `begin`.
+    """
+
+    def __init__(
+        self,
+        workers: Workers | None,
+        rules: Rules,
+        books: Books,
+        *,
+        clock: RaceClock,
+        model: PoolModel | None = None,
+        journal: Recorder | None = None,
+        largest_group: int = 1,
+        on_tick: Callable[[], None] | None = None,
+    ) -> None:
+        self.books = books
+        self.clock = clock
+        self.model = model or PoolModel(rules)
+        self.assignments = Assignments(rules.cores, clock.now)
+        arms = books.arm_seconds.size
+        backlog = Backlog(arms)
+        for arm in range(arms):  # what is missing between values of earlier sessions
+            backlog.restore(arm, *books.ledger.gaps(arm))
+        self.giver = Giver(rules, backlog, self.model, books.times, largest_group)
+        self.recording = Recording(books, journal)
+        self.intake = Intake(rules, self.recording, self.assignments, backlog, clock)
+        self._workers = workers
+        self._rules = rules
+        self._ticker = Ticker(clock.now, on_tick)
+        self.begin(np.arange(arms))
+
+    # What the loop sees.
+
+    def begin(
+        self,
+        racing: Ints,
+        *,
+        rounds: Sequence[PastRound] = (),
+        shift: float = 0.0,
+        in_order: bool = True,
+        plausible: Callable[[float], bool] | None = None,
+    ) -> None:
+        """A policy starts, which knows only the arms `racing` and calls them 0, 1, …
+
+        What is known of them answers its first rounds. `rounds` are those that it was told of
+        before, if the race was interrupted; `shift` is what its clock is behind the race's.
+        `in_order` says whether a deadline leaves out values that came before their turn. A value
+        that is not `plausible` interrupts it.
+        """
+        self.books.ledger.begin(racing)
+        self.clock.shift = shift
+        self._in_order = in_order
+        self.intake.plausible = plausible
+        self._round = NOTHING
+        self._past = list(rounds)
+        self._rounds = 0  # that have ended
+
+    @property
+    def pulls(self) -> int:
+        """How many have given a value, in this session or before."""
+        return self.books.pulls
+
+    @property
+    def spent(self) -> int:
+        """How many count against a cap: told, no longer wanted, or not back when they should."""
+        return self.books.ledger.spent
+
+    def now(self) -> float:
+        """The seconds since the race began, as the policy counts them."""
+        return self.clock.policy_seconds()
+
+    def pursue(self, wanted: Round) -> None:
+        """Have exactly these pulls under way, besides those that are back and wait to be told."""
+        if wanted is self._round:
+            return
+        self._round = wanted
+        ledger, backlog = self.books.ledger, self.giver.backlog
+        ledger.expect(wanted)
+        backlog.want(ledger.wanted_until(wanted))
+        for one in self.assignments:
+            if one.left and not any(map(backlog.is_wanted, one.left)):
+                self._cancel(one)
+
+    def wait(self, until: float) -> Results | Interruption:
+        """Return the next level of results, as soon as all arms of the round have it."""
+        ledger, moment = self.books.ledger, self.clock.moment(until)
+        boxed = math.isfinite(self._round.until)
+        if boxed and self._rounds < len(self._past):
+            return ledger.close(self._past[self._rounds].known)
+        while True:
+            results = ledger.next_level()
+            if results is not None:
+                return results
+            if self.clock.now() >= moment:
+                if boxed:
+                    return replace(ledger.close(), last=self._round.until <= until)
+                return ledger.leftovers(in_order=self._in_order)
+            if self._workers is None:
+                return RecordsEnded()
+            self._fill(self._workers)
+            self._listen(self._workers, moment)
+            interruption = self._interruption()
+            if interruption is not None:
+                return interruption
+
+    def close_round(self, number: int) -> Conditions:
+        """A round is complete, after so many others: how the pool was then, or is now."""
+        self._rounds = number + 1
+        if number < len(self._past):
+            conditions = self._past[number].conditions
+            if isinstance(conditions.scaling, CorePool):
+                self._adopt(conditions.scaling)
+            return conditions
+        self.model.learn(self.books.times, self.pulls, self.assignments.unanswered())
+        pool, delays = self.model.pool, self.model.delays
+        if pool is None:  # the first round ended before anything was back
+            return Conditions(self.now(), NO_IDEA)
+        before = self._past[-1].conditions if self._past else None
+        conditions = Conditions(self.now(), pool, delays)
+        self._past.append(PastRound(conditions, None))
+        self.recording.note(
+            RoundEnded(
+                # It may end long after its last result: for whoever resumes that time is gone, too.
+                at=round(self.clock.elapsed(), 6),
+                seconds=conditions.seconds,
+                # Written only when it changed: it is long, and rounds may be short.
+                pool=None if before is not None and before.scaling == pool else pool,
+                delays=None if before is not None and before.delays == delays else delays,
+                boxed=math.isfinite(self._round.until),
+            )
+        )
+        return conditions
+
+    def _adopt(self, pool: CorePool) -> None:
+        """Go on with the pool of an earlier session, unless it was another one."""
+        if pool.cores == self._rules.cores:
+            self.model.use(pool)
+
+    # Jobs.
+
+    def _fill(self, workers: Workers) -> None:
+        """Start jobs as long as there are pulls to be done and cores for them."""
+        share = self._round.share
+        part = None if share is None else float(np.max(share))
+        while self.assignments.free:
+            offer = self.giver.next_offer(self.assignments, part)
+            if offer is None:
+                return
+            workers.start(self.assignments.add(*offer))
+
+    def _cancel(self, one: Assignment) -> None:
+        """Its pulls are no longer wanted: end it, unless it is about to end anyway."""
+        left = one.running(self.clock.now()).left
+        if left > _WORTH_KILLING_SECONDS and not one.is_ending and self._workers is not None:
+            one.cancelled = True
+            self._workers.end(one.job.number)
+
+    def _listen(self, workers: Workers, moment: float) -> None:
+        """Wait for what happens, until that moment on the engine's clock at most."""
+        timeout = self._rules.timeout
+        soonest = min(moment, self.assignments.next_moment(timeout), self._ticker.next_moment)
+        if not self.assignments and soonest == math.inf:
+            raise RuntimeError("nothing runs and nothing can be started: please report this")
+        seconds = None if soonest == math.inf else max(0.0, soonest - self.clock.now())
+        self.intake.take(workers.wait(seconds))
+        for one in self.assignments.overdue(timeout):
+            one.timed_out = True
+            workers.end(one.job.number)
+        self._ticker.tick()
+
+    def _interruption(self) -> Interruption | None:
+        """What ends the race of the policy that is at work."""
+        intake = self.intake
+        if intake.surprised:
+            intake.surprised, intake.plausible = False, None
+            return NotAsAssumed()
+        if intake.newly_out:
+            arms, intake.newly_out = tuple(intake.newly_out), []
+            return ArmsFailed(arms)
+        return None
+
+    def finish(self) -> None:
+        """Record what came late, then end everything."""
+        workers, self._workers = self._workers, None
+        if workers is None:
+            return
+        self.intake.puts_arms_out = False
+        try:
+            self.intake.take(workers.wait(0))
+            for one in self.assignments:
+                self.intake.record_unused(one, "unfinished")
+            self.recording.commit()
+        finally:
+            workers.close()

@@ -1,0 +1,45 @@
+"""How the pulls of a race are treated: which cores they may have, how long, how often."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from paceline.core.pool import CorePool
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The pool, what a pull may have of it, and what counts as its failure."""
+
+    cores: int
+    least_cores: int
+    most_cores: int
+    retries: int = 2
+    timeout: float = math.inf  # seconds
+    allowed: Callable[[float], bool] | None = None  # values that were declared possible
+
+    def pool(self, runtime: Callable[[int], float]) -> CorePool:
+        """The pool on which a pull on c cores takes `runtime(c)`, with only the cores it may have.
+
+        >>> Rules(cores=4, least_cores=2, most_cores=2).pool(lambda cores: 8 / cores).seconds(1)
+        4.0
+        """
+        least, most = self.least_cores, self.most_cores
+        return CorePool(
+            self.cores, lambda cores: math.inf if cores < least else runtime(min(cores, most))
+        )
+
+    def within(self, cores: int) -> int:
+        """So many cores, or the nearest number that a pull may have."""
+        return min(max(cores, self.least_cores), self.most_cores)
+
+    def core_levels(self) -> list[int]:
+        """The core counts to try: halved from the most to the least, so that they pack well.
+
+        >>> Rules(cores=12, least_cores=1, most_cores=12).core_levels()
+        [12, 6, 3, 1]
+        """
+        levels = [self.most_cores]
+        while levels[-1] > self.least_cores:
+            levels.append(max(self.least_cores, levels[-1] // 2))
+        return levels

@@ -1,0 +1,77 @@
+"""How long pulls take: τ as learned from all of them, and how the latest keep to it."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+
+import numpy as np
+
+from paceline.core.delays import Delays
+from paceline.core.fitting import Runtime, Timings
+from paceline.core.pool import CorePool
+from paceline.engines.jobs import Run
+
+_MOST_UNTIMED = 1000
+_MOST_RECENT = 4000  # pulls of which each duration is kept
+
+
+class Timekeeper:
+    """The seconds of all pulls, by arms and core counts.
+
+    >>> times = Timekeeper(arms=1)
+    >>> times.take(2, [Run(0, 0, 4)], [1.0, 1.2, 0.8, 1.0])
+    >>> times.mean_seconds(2), times.mean_seconds(4)
+    (1.0, None)
+    """
+
+    def __init__(self, arms: int) -> None:
+        self._timings = Timings(arms)
+        self._untimed: list[tuple[int, Sequence[Run], Sequence[float]]] = []
+        self._by_cores: dict[int, tuple[int, float]] = {}  # how many pulls, and their seconds
+        self._recent: deque[tuple[int, float]] = deque(maxlen=_MOST_RECENT)
+
+    def take(self, cores: int, runs: Sequence[Run], seconds: Sequence[float]) -> None:
+        """Pulls on so many cores each took so long."""
+        self._untimed.append((cores, runs, seconds))
+        self._recent.extend(zip(repeat(cores), seconds[-_MOST_RECENT:]))
+        if len(self._untimed) > _MOST_UNTIMED:
+            self._time()
+        count, before = self._by_cores.get(cores, (0, 0.0))
+        self._by_cores[cores] = (count + len(seconds), before + sum(seconds))
+
+    def mean_seconds(self, cores: int) -> float | None:
+        """What a pull on so many cores has taken so far; None if there was none."""
+        count, total = self._by_cores.get(cores, (0, 0.0))
+        return total / count if count else None
+
+    def runtime(self) -> Runtime:
+        """τ, as fitted to all pulls so far."""
+        self._time()
+        return self._timings.fit()
+
+    def level(self, shape: CorePool) -> Callable[[int], float]:
+        """τ of a known shape, with the factor that makes the seconds so far come out right."""
+        table = shape.runtime_seconds
+        known = [(cores, count) for cores, (count, _) in self._by_cores.items() if cores <= table.size]
+        expected = sum(count * float(table[cores - 1]) for cores, count in known)
+        factor = sum(self._by_cores[cores][1] for cores, _ in known) / expected if expected else 1.0
+        return lambda cores: max(factor, 1e-12) * float(table[cores - 1])
+
+    def delays(self, pool: CorePool, under_way: Iterable[tuple[int, float]]) -> Delays:
+        """How long pulls take beside what the pool says: the latest, and those that are overdue.
+
+        `under_way` has the cores, and the seconds so far, of pulls that are not back.
+        """
+        table = pool.runtime_seconds
+        last = table.size - 1  # a pool that shrank
+        seen = [seconds / float(table[min(cores - 1, last)]) for cores, seconds in self._recent]
+        usual = float(np.median(seen)) if seen else 1.0
+        so_far = [seconds / float(table[min(cores - 1, last)]) for cores, seconds in under_way]
+        return Delays.seen(seen + [one for one in so_far if one > usual])  # it will be even longer
+
+    def _time(self) -> None:
+        """Hand the durations on to be fitted: many at once, since that takes a while."""
+        for cores, runs, seconds in self._untimed:
+            arms = np.repeat([run.arm for run in runs], [run.pulls for run in runs])
+            self._timings.add(arms, cores, np.array(seconds))
+        self._untimed.clear()
