@@ -12,9 +12,9 @@ import pytest
 
 from paceline import APR, PowerLaw, Result
 from paceline.cli import main
+from paceline.commands import Value
 from paceline.core.pool import CorePool
 from paceline.errors import Interrupted, RaceFailed
-from paceline.values import Value
 from tests.cli.made_up import result
 from tests.test_screen import on_terminal
 
@@ -205,11 +205,11 @@ def test_a_dry_run_runs_nothing(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([TEMPLATE], "one command is no race"),
+        ([TEMPLATE], "a race needs more than one command"),
         (["true", "false", "-L", "x", "1,2"], "2 commands and -L"),
         (["echo {seed}", "echo 1"], "write $PACELINE_SEED"),
         (["echo 1", "echo 1"], "arms 0 and 1 are the same"),
-        ([TEMPLATE, "-L", "x", "1,2", "-L", "x", "3"], "-L x stands here twice"),
+        ([TEMPLATE, "-L", "x", "1,2", "-L", "x", "3"], "-L x is given twice"),
         ([TEMPLATE, "-L", "x", "1"], "at least two arms"),
         ([TEMPLATE, "-L", "y", "1,2"], "unknown placeholder 'x'"),
         ([TEMPLATE, "-L", "x", "1,,2"], "empty value"),

@@ -38,9 +38,9 @@ def run(options: argparse.Namespace) -> int:
         go_on = "run its script again, with this journal"
     state = {
         "finished": "finished",
-        "undecided": f"ended undecided; to go on, with a higher cap: {go_on}",
+        "undecided": f"ended undecided; to resume it with a higher limit: {go_on}",
         "running": "running now",
-        "unfinished": f"not finished, not running; to go on: {go_on}",
+        "unfinished": f"not finished and not running; to resume it: {go_on}",
     }[_state(view)]
     work = f"{pulls} in {rounds} and {say_seconds(standing.elapsed)}"
     print_facts([("state", state), ("work", work)])
