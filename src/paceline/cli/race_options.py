@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from paceline import real
-from paceline.cli.results import check_exports, finish, print_facts
+from paceline.cli.answer import finish
+from paceline.cli.exports import check_exports
 from paceline.commands import Command
+from paceline.display.screen import Screen, make_screen
+from paceline.display.window import print_facts
 from paceline.errors import InvalidInput
 from paceline.notation import parse_policy, parse_scaling
 from paceline.racefile import RaceFile, read_race_file
-from paceline.screen import Screen, make_screen
 
 FILE_HELP = "the race: command, arms and options in TOML"
 _LIMITS = "when to stop, and the pool"
@@ -31,7 +33,7 @@ def add_goal(parser: argparse.ArgumentParser) -> None:
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
-    """What may be changed when a race is taken up again."""
+    """What may be changed when a race resumes."""
     _add_limits(parser.add_argument_group(_LIMITS))
 
 

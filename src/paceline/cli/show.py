@@ -5,9 +5,10 @@ import json
 from typing import Any
 
 from paceline import real
-from paceline.cli.results import print_arms, print_facts, print_warnings, print_wrapped
+from paceline.display.ending import print_arms, print_warnings
+from paceline.display.text import count
+from paceline.display.window import print_facts, print_wrapped
 from paceline.durations import say_seconds
-from paceline.screen import count
 
 NAME = "show"
 SUMMARY = "the standings in a journal"
