@@ -21,7 +21,7 @@ from benchmarks import (
     staged,
     users,
 )
-from paceline.cli.output import print_table
+from paceline.display.table import print_table
 
 BENCHMARKS = {
     "speed": speed.run,

@@ -12,10 +12,10 @@ from scipy.stats import binomtest
 from benchmarks.problems import Points
 from benchmarks.pulls import SLEEP_SECONDS, sleepy
 from paceline import Bernoulli, CorePool, Normal, PowerLaw, Problem, Scaling, race, simulate
+from paceline.display.table import Table
 from paceline.machine import available_cores
 from paceline.parallel import spread
 from paceline.policies.staged import Staged
-from paceline.tables import Table
 from paceline.theory import plan_race
 
 # Bounds.

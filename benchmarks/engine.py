@@ -9,11 +9,11 @@ import numpy as np
 
 import paceline
 from paceline.core.rounds import Round
+from paceline.display.table import Table
 from paceline.engines.dispatch import Dispatcher
 from paceline.engines.local import LocalHost
 from paceline.real import prepare
 from paceline.real.prepared import make_work
-from paceline.tables import Table
 
 _NO_OPS = 400_000
 _REPEATS = 3

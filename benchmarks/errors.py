@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from paceline import APR, PowerLaw, simulate
-from paceline.tables import Table
+from paceline.display.table import Table
 
 RUNS = 2000
 DELTA = 0.1

@@ -4,9 +4,9 @@ import math
 
 from benchmarks.prototype import APR_CELLS, BATCH_CELLS, Cell
 from paceline import PowerLaw, simulate
+from paceline.display.table import Table
 from paceline.paper.confidence import CONFIDENCE, policy_of
 from paceline.paper.instances import linear_means
-from paceline.tables import Table
 
 RUNS = 400
 

@@ -5,13 +5,13 @@ from functools import partial
 
 from benchmarks.prototype import SUCCESS
 from paceline import SSH, Bernoulli, Policy, PowerLaw, SequentialHalving
+from paceline.display.table import Table
 from paceline.loop import run as run_race
 from paceline.machine import available_cores
 from paceline.paper.instances import uniform_means
 from paceline.parallel import spread
 from paceline.policies.base import Task
 from paceline.simulation import prepare_race
-from paceline.tables import Table
 
 RUNS = 1000
 ARMS = 1024

@@ -20,11 +20,11 @@ from paceline.core.evidence.group_sequential import KnownSigma
 from paceline.core.evidence.opponents import Opponents
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import Results
+from paceline.display.table import Table
 from paceline.machine import available_cores
 from paceline.parallel import spread
 from paceline.policies.base import Task
 from paceline.policies.racing import Racing, make_evidence
-from paceline.tables import Table
 
 RUNS = 4000
 CERTAIN = 1e-6

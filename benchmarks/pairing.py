@@ -9,9 +9,9 @@ import numpy as np
 from paceline import Bernoulli, Normal, PowerLaw, Problem, Racing, simulate
 from paceline.core.arrays import Floats
 from paceline.core.noise import Noise
+from paceline.display.table import Table
 from paceline.machine import available_cores
 from paceline.parallel import spread
-from paceline.tables import Table
 
 RUNS = 600
 

@@ -9,9 +9,9 @@ import numpy as np
 from paceline import Amdahl, CorePool, Ernest, Measured, PowerLaw, Scaling
 from paceline.core.arrays import MOST_PULLS_PER_ARM
 from paceline.core.delays import Boxed, Delays
+from paceline.display.table import Table
 from paceline.machine import available_cores
 from paceline.parallel import spread
-from paceline.tables import Table
 from paceline.theory import bottleneck, chain_sizes, plan_chain, stage_count
 from paceline.theory.raceplan import floor_of
 

@@ -13,12 +13,12 @@ from benchmarks.pulls import noisy
 from paceline import APR, Bernoulli, Normal, Policy, PowerLaw, Racing, race, simulate
 from paceline.core.noise import Noise
 from paceline.core.problem import Problem
+from paceline.display.table import Table
 from paceline.loop import run as run_race
 from paceline.machine import available_cores
 from paceline.parallel import spread
 from paceline.policies.base import Task
 from paceline.simulation import Simulation, prepare_race
-from paceline.tables import Table
 
 RUNS = 400
 FAMILY_RUNS = 100

@@ -18,9 +18,9 @@ from paceline.core.evidence.opponents import Opponents
 from paceline.core.evidence.student import PairedStudent, Student
 from paceline.core.noise import Noise
 from paceline.core.rounds import Results
+from paceline.display.table import Table
 from paceline.machine import available_cores
 from paceline.parallel import spread
-from paceline.tables import Table
 
 RUNS = 1000
 DELTA = 0.05

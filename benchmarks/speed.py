@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from paceline.tables import Table
+from paceline.display.table import Table
 
 _PROGRAM = """
 import numpy as np, paceline

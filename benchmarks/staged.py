@@ -14,13 +14,13 @@ import numpy as np
 from benchmarks.deadline_cells import FAMILY, SEED, TABLE, Cell
 from paceline import SSH, Policy, Staged
 from paceline.core.arrays import Floats
+from paceline.display.table import Table
 from paceline.errors import InvalidInput
 from paceline.loop import run as run_race
 from paceline.machine import available_cores
 from paceline.parallel import spread
 from paceline.policies.base import Task
 from paceline.simulation import prepare_race
-from paceline.tables import Table
 
 RUNS = 500  # at every deadline
 TARGET = 0.9

@@ -13,10 +13,10 @@ from scipy.stats import binomtest
 
 from benchmarks.inprocess import InProcess
 from paceline import race
+from paceline.display.table import Table
 from paceline.machine import available_cores
 from paceline.parallel import spread
 from paceline.result import Result
-from paceline.tables import Table
 
 RACES = 400
 CONFIDENCE = 0.95

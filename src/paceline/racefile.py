@@ -1,30 +1,19 @@
 """A race described in a TOML file: the command, its arms, and how to race them."""
 
-import csv
-import itertools
-import math
 import os
-import re
 import tomllib
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from paceline.commands import Command
+from paceline.commands import Arm, Command, check_arms, grid, parse_value
+from paceline.commands.arms import read_csv
+from paceline.commands.template import written
 from paceline.core.arrays import failure_probability, finite_floats, non_negative, positive, whole
 from paceline.durations import deadline_of, seconds_of
 from paceline.errors import InvalidInput, unknown_name
-from paceline.templates import check_name, written
-from paceline.values import parse_value
-
-MOST_ARMS = 1_000_000  # a grid of more is a slip, and would fill the memory before anybody is told
-
-Arm = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -64,83 +53,11 @@ def read_race_file(path: str | os.PathLike[str]) -> RaceFile:
     except OSError as error:
         raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
     except ValueError as error:  # of TOML, which names the line, or of UTF-8
-        raise InvalidInput(f"{path} is no valid TOML: {error}") from error
+        raise InvalidInput(f"{path} is not valid TOML: {error}") from error
     try:
         return _race_of(content, path.parent)
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
-
-
-def grid(parameters: Mapping[str, Sequence[Any]]) -> tuple[Arm, ...]:
-    """Make an arm of every combination of values; the last parameter changes fastest.
-
-    >>> grid({"x": [1, 2], "mode": ["fast", "slow"]})[:2]
-    ({'x': 1, 'mode': 'fast'}, {'x': 1, 'mode': 'slow'})
-    """
-    if not parameters:
-        raise InvalidInput("there are no parameters: give at least one with its values")
-    for name, values in parameters.items():
-        if not values:
-            raise InvalidInput(f"{name} has no values: give at least one")
-    count = math.prod(len(values) for values in parameters.values())
-    if count > MOST_ARMS:
-        raise InvalidInput(
-            f"the grid has {count:,} arms, more than {MOST_ARMS:,}: give fewer values"
-        )
-    combinations = itertools.product(*parameters.values())
-    return tuple(dict(zip(parameters, values, strict=True)) for values in combinations)
-
-
-def parse_list(name: str, text: str) -> tuple[str, ...]:
-    r"""Read the values of a parameter, as `-L name a,b,c` gives them; they stay texts.
-
-    Numbers may be given as a range, `first..last` or `first..last..step`. A comma that is meant
-    is written `\,`.
-
-    >>> parse_list("x", "1,2,4"), parse_list("x", "1..4"), parse_list("rate", "0.1..0.4..0.1")
-    (('1', '2', '4'), ('1', '2', '3', '4'), ('0.1', '0.2', '0.3', '0.4'))
-    """
-    check_name(name)
-    words = [word.strip().replace("\\,", ",") for word in re.split(r"(?<!\\),", text)]
-    if "" in words:
-        raise InvalidInput(
-            f"{name} has an empty value in {text!r}: write its values with one comma between, as "
-            "in 1,2,4"
-        )
-    values = tuple(value for word in words for value in _range(name, word))
-    value, times = Counter(values).most_common(1)[0]
-    if times > 1:
-        raise InvalidInput(f"{name} has the value {value!r} twice in {text!r}: remove one")
-    return values
-
-
-def check_arms(arms: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse arms that cannot be raced: fewer than two, with different parameters, or the same.
-
-    >>> check_arms([{"x": 1}, {"x": 1.0}])
-    Traceback (most recent call last):
-        ...
-    paceline.errors.InvalidInput: arms 0 and 1 are the same, {'x': 1}: remove one
-    """
-    if len(arms) < 2:
-        raise InvalidInput(f"a race needs at least two arms, got {len(arms)}: give more values")
-    seen: dict[Any, int] = {}
-    for index, arm in enumerate(arms):
-        if arm.keys() != arms[0].keys():
-            raise InvalidInput(
-                f"arm {index} has the parameters {', '.join(arm) or '(none)'}, but arm 0 has "
-                f"{', '.join(arms[0]) or '(none)'}: give all arms the same"
-            )
-        for name, value in arm.items():
-            check_name(name)
-            _check_parameter(name, value)
-        # 1 and 1.0 are the same, but 1 and true are not, though Python finds them equal.
-        key = tuple((isinstance(arm[name], bool), arm[name]) for name in arms[0])
-        first = seen.setdefault(key, index)
-        if first != index:
-            raise InvalidInput(
-                f"arms {first} and {index} are the same, {dict(arms[first])}: remove one"
-            )
 
 
 # --- the parts of a file -------------------------------------------------------------------------
@@ -190,43 +107,18 @@ def _arms(content: Mapping[str, Any], folder: Path) -> tuple[Arm, ...]:
         )
     arms = content["arms"]
     if isinstance(arms, str):
-        return _arms_of_csv(Path(_path(arms, "arms", folder)))
+        return read_csv(Path(_path(arms, "arms", folder)))
     if isinstance(arms, list):
         return tuple(_table(arm, "each of [[arms]]") for arm in arms)
     for name, values in _table(arms, "[arms]").items():
         if not isinstance(values, list):
             # Whatever stands below [arms] belongs to it, as is easily forgotten.
-            hint = " (or move it above [arms], where it would be no parameter)"
+            hint = " (or move it above [arms], where it would not be a parameter)"
             raise InvalidInput(
                 f"{name} in [arms] must be a list of values, got {values!r}: write "
                 f"{name} = [{values!r}]{hint if name in (*_PARTS, *_OPTIONS) else ''}"
             )
     return grid(arms)
-
-
-def _arms_of_csv(path: Path) -> tuple[Arm, ...]:
-    try:
-        # Spreadsheets begin a file with a byte order mark, which is no part of the first name.
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            reader = csv.reader(stream, skipinitialspace=True, strict=True)
-            rows = [(reader.line_num, row) for row in reader if row]
-    except (OSError, ValueError, csv.Error) as error:
-        raise InvalidInput(f"cannot read the arms in {path}: {error}") from error
-    if not rows:
-        raise InvalidInput(
-            f"{path} is empty: its first row names the parameters, the others are arms"
-        )
-    names = [name.strip() for name in rows[0][1]]
-    for name in names:
-        check_name(name)
-        if names.count(name) > 1:
-            raise InvalidInput(f"{path} has the column {name!r} twice: rename one")
-    for line, row in rows[1:]:
-        if len(row) != len(names):
-            raise InvalidInput(
-                f"line {line} of {path} has {len(row)} values, but there are {len(names)} columns"
-            )
-    return tuple(dict(zip(names, row, strict=True)) for _, row in rows[1:])
 
 
 def _options(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -306,7 +198,7 @@ def _bounds(value: Any, what: str) -> tuple[float, float]:
 
 def _cores_per_pull(value: Any, what: str) -> int | tuple[int, int]:
     if not isinstance(value, list):
-        return whole(value, f"{what}, if it is no [fewest, most],")
+        return whole(value, f"{what}, unless it is [fewest, most],")
     cores = tuple(whole(number, what) for number in value)
     if len(cores) != 2 or cores[0] > cores[1]:
         raise InvalidInput(
@@ -336,46 +228,3 @@ _OPTIONS: dict[str, Callable[[Any, str], Any]] = {
     "on_failure": _one_of("drop-arm", "stop"),
     "max_pulls": _count(1),
 }
-
-
-def _check_parameter(name: str, value: Any) -> None:
-    if isinstance(value, float) and not math.isfinite(value):
-        # It equals nothing, not even itself, and a journal cannot hold it.
-        raise InvalidInput(f"{name} is {value}: write it as a text, '{value}'")
-    if not isinstance(value, str | int | float):
-        raise InvalidInput(f"{name} must be a text, a number, true or false, got {value!r}")
-
-
-# --- ranges --------------------------------------------------------------------------------------
-
-_DECIMAL = r"([+-]?[0-9]+(?:\.[0-9]+)?)"
-_RANGE = re.compile(rf"{_DECIMAL}\.\.{_DECIMAL}(?:\.\.{_DECIMAL})?")
-_RANGE_LIKE = re.compile(rf"{_DECIMAL}\.\..*")
-
-
-def _range(name: str, word: str) -> tuple[str, ...]:
-    found = _RANGE.fullmatch(word)
-    if found is None:
-        if _RANGE_LIKE.fullmatch(word):
-            raise InvalidInput(
-                f"{name}: {word!r} is no range: write first..last or first..last..step, as in "
-                "1..8..2"
-            )
-        return (word,)
-    texts = [found[1], found[2], found[3] or "1"]
-    if found[3] is None and "." in found[1] + found[2]:
-        raise InvalidInput(f"{name}: say the step of {word!r}, as in {word}..0.1")
-    # In whole steps of the last decimal: as floats, 0.1..0.3..0.1 would miss its end.
-    decimals = max(len(text.partition(".")[2]) for text in texts)
-    first, last, step = (int(Fraction(text) * 10**decimals) for text in texts)
-    if step == 0 or (last - first) * step < 0:
-        raise InvalidInput(
-            f"{name}: from {texts[0]}, steps of {texts[2]} never come to {texts[1]}: the step is "
-            "above 0, or below 0 to count down, as in 8..1..-1"
-        )
-    if (last - first) // step >= MOST_ARMS:
-        raise InvalidInput(
-            f"{name}: {word!r} has more than {MOST_ARMS:,} values: take larger steps"
-        )
-    steps = range(first, last + (1 if step > 0 else -1), step)
-    return tuple(f"{Decimal(f'{number}e-{decimals}'):f}" for number in steps)

@@ -39,17 +39,24 @@ class ArmRecord:
 
 @dataclass(frozen=True)
 class Standing:
-    """A race under way."""
+    """How a race stands at one moment: a snapshot, which never changes.
 
-    elapsed: float
+    >>> behind = ArmRecord(0, "x=2", 0.41, 0.3, 0.52, 40, "out", 9.0)
+    >>> ahead = ArmRecord(1, "x=4", 0.71, 0.58, 0.84, 56, "in", 12.5)
+    >>> standing = Standing(12.4, None, 3, 96, 8, 8, (behind, ahead), minimize=False)
+    >>> standing.ranked()[0].label
+    'x=4'
+    """
+
+    elapsed: float  # seconds, as is the deadline
     deadline: float | None
     rounds: int
     pulls: int
-    cores: int
+    cores: int  # of the pool
     busy_cores: int
     arms: tuple[ArmRecord, ...]
     minimize: bool
-    warnings: tuple[str, ...] = ()  # what looks wrong
+    warnings: tuple[str, ...] = ()  # what looks wrong about the values, and what to do
     outlook: str = ""  # how long it may still take, if that is very long
 
     def ranked(self) -> list[ArmRecord]:
@@ -59,9 +66,10 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """How a race ended. While it is undecided, `best` is the arm in the lead.
+    """How a race ended. If it is undecided, `best` is the arm in the lead.
 
-    If not one pull gave a value, `best` is None and `index` is −1.
+    If not one pull gave a value, `best` is None and `index` is −1. What a race under way has too
+    (`arms`, `elapsed`, `pulls` …) is in `standing`, the last snapshot, and can be asked for here.
     """
 
     best: Any
@@ -74,18 +82,47 @@ class Result:
     confidence: float | None
     chosen: tuple[int, ...]  # with `top`, all of the best; else (index,)
     still_in: tuple[int, ...]  # the arms among which it is undecided; none where it is decided
-    arms: tuple[ArmRecord, ...]
-    elapsed: float
+    standing: Standing  # at the end
     core_seconds: float  # of all pulls, also those that were cancelled
-    pulls: int
-    rounds: int
-    cores: int
     scaling: CorePool | None  # as given, or as learned; None if the race ended too early for that
     assumed: str  # about the noise
     failures: tuple[str, ...]  # what went wrong, also where a retry helped
-    minimize: bool
     journal: str | None
-    warnings: tuple[str, ...] = ()  # what looks wrong about the values, and what to do
+
+    @property
+    def arms(self) -> tuple[ArmRecord, ...]:
+        """A record per arm, in the order in which the arms were given."""
+        return self.standing.arms
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds that the race ran."""
+        return self.standing.elapsed
+
+    @property
+    def pulls(self) -> int:
+        """How many pulls gave a value."""
+        return self.standing.pulls
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds the policy asked for."""
+        return self.standing.rounds
+
+    @property
+    def cores(self) -> int:
+        """The cores of the pool."""
+        return self.standing.cores
+
+    @property
+    def minimize(self) -> bool:
+        """Whether the lowest mean is the best."""
+        return self.standing.minimize
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What looks wrong about the values, and what to do."""
+        return self.standing.warnings
 
     def to_frame(self) -> Any:
         """The arms as a pandas data frame."""
@@ -99,7 +136,7 @@ class Result:
 
     def ranked(self) -> list[ArmRecord]:
         """The arms, the best first."""
-        return ranked(self.arms, minimize=self.minimize)
+        return self.standing.ranked()
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for scripts; numbers that are unknown are None."""

@@ -1,6 +1,7 @@
 """Races that were never run, for tests of what is printed."""
 
 import math
+from dataclasses import fields
 from typing import Any
 
 from paceline.result import ArmRecord, Result, Standing, Status
@@ -42,16 +43,13 @@ def result(arms: list[ArmRecord] = ARMS, **changes: Any) -> Result:
         "confidence": 0.95,
         "chosen": (1,),
         "still_in": (),
-        "arms": tuple(arms),
-        "elapsed": 12.4,
         "core_seconds": 99.2,
-        "pulls": 16,
-        "rounds": 3,
-        "cores": 16,
         "scaling": None,
         "assumed": "values between 0 and 1",
         "failures": (),
-        "minimize": False,
         "journal": None,
     }
-    return Result(**values | changes)
+    known = {field.name for field in fields(Standing)}
+    last = {name: changes.pop(name) for name in list(changes) if name in known}
+    last = {"pulls": 16, "busy_cores": 0} | last
+    return Result(standing=standing(arms, **last), **values | changes)

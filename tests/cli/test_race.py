@@ -12,11 +12,11 @@ import pytest
 
 from paceline import APR, PowerLaw, Result
 from paceline.cli import main
+from paceline.commands import Value
 from paceline.core.pool import CorePool
 from paceline.errors import Interrupted, RaceFailed
-from paceline.values import Value
 from tests.cli.made_up import result
-from tests.test_screen import on_terminal
+from tests.display.test_screen import on_terminal
 
 TEMPLATE = "echo {x} {seed}"
 # A number around {x}; awk starts in a millisecond.
@@ -103,7 +103,7 @@ def test_several_commands_are_arms(races: Calls) -> None:
 def test_the_answer_is_on_stdout(races: Calls, capsys: pytest.CaptureFixture[str]) -> None:
     races.answer = result(
         scaling=CorePool(16, lambda cores: 1.0 / cores),
-        failures=("pull 0 of x=3 ended with status 1",) * 3 + ("pull 1 of x=1 was killed",),
+        failures=("pull 0 of arm x=3 ended with status 1",) * 3 + ("pull 1 of arm x=1 was killed",),
         journal="race.jsonl",
     )
     assert main(["race", TEMPLATE, "-L", "x", "1,2,3"]) == 0
@@ -115,9 +115,9 @@ def test_the_answer_is_on_stdout(races: Calls, capsys: pytest.CaptureFixture[str
         "x=3      –            –      0  failed\n"
         "\n"
         "x=2 has the highest mean, with probability at least 0.95\n"
-        "WARNING: 4 attempts failed, and 1 of 3 arms with them:\n"
-        "  x=3 ended with status 1 (3 times)\n"
-        "  x=1 was killed\n"
+        "WARNING: 4 attempts failed; 1 of 3 arms is out because of them:\n"
+        "  arm x=3 ended with status 1 (3 times)\n"
+        "  arm x=1 was killed\n"
         "noise    assumed: values between 0 and 1\n"
         "work     16 pulls in 3 rounds and 12 s; 16 cores in use 50% of the time\n"
         "journal  race.jsonl\n"
@@ -126,7 +126,7 @@ def test_the_answer_is_on_stdout(races: Calls, capsys: pytest.CaptureFixture[str
 
 
 def test_quiet_prints_the_best_arm(races: Calls, capsys: pytest.CaptureFixture[str]) -> None:
-    races.answer = result(chosen=(1, 0), failures=("pull 0 of x=3 ended with status 1",))
+    races.answer = result(chosen=(1, 0), failures=("pull 0 of arm x=3 ended with status 1",))
     assert main(["race", TEMPLATE, "-L", "x", "1,2,3", "-q"]) == 0
     captured = capsys.readouterr()
     assert captured.out == "x=2\nx=1\n"
@@ -205,11 +205,11 @@ def test_a_dry_run_runs_nothing(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([TEMPLATE], "one command is no race"),
+        ([TEMPLATE], "a race needs more than one command"),
         (["true", "false", "-L", "x", "1,2"], "2 commands and -L"),
         (["echo {seed}", "echo 1"], "write $PACELINE_SEED"),
         (["echo 1", "echo 1"], "arms 0 and 1 are the same"),
-        ([TEMPLATE, "-L", "x", "1,2", "-L", "x", "3"], "-L x stands here twice"),
+        ([TEMPLATE, "-L", "x", "1,2", "-L", "x", "3"], "-L x is given twice"),
         ([TEMPLATE, "-L", "x", "1"], "at least two arms"),
         ([TEMPLATE, "-L", "y", "1,2"], "unknown placeholder 'x'"),
         ([TEMPLATE, "-L", "x", "1,,2"], "empty value"),

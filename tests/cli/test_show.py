@@ -32,7 +32,8 @@ def test_a_race_that_was_killed(journal: Path, capfd: pytest.CaptureFixture[str]
     journal.write_text(journal.read_text().removesuffix(ending + "\n"))
     assert main(["show", str(journal)]) == 0
     assert (
-        f"not finished, not running; to go on: paceline resume {journal}" in capfd.readouterr().out
+        f"not finished and not running; to resume it: paceline resume {journal}"
+        in capfd.readouterr().out
     )
     with journal.open("rb") as stream:  # as the process that races does
         fcntl.flock(stream, fcntl.LOCK_EX)

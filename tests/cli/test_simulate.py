@@ -7,7 +7,8 @@ import pytest
 
 from paceline import CorePool, Ernest, InvalidInput, Measured, PowerLaw
 from paceline.cli import main
-from paceline.cli.specs import parse_means, parse_policy, parse_scaling
+from paceline.cli.means import parse_means
+from paceline.notation import parse_policy, parse_scaling
 from paceline.policies.catalog import POLICIES
 
 
@@ -63,25 +64,25 @@ def test_a_scaling_that_breaks_an_assumption_is_noted(capsys: pytest.CaptureFixt
     ("arguments", "says"),
     [
         (["0.9"], "only one arm"),
-        (["0.9,x"], "'x' is no number"),
+        (["0.9,x"], "'x' is not a number"),
         (["linear"], "write linear:GAP"),
         (["linear:0.1,5,6"], "write linear:GAP"),
-        (["linear:0.1,nan"], "'nan' is no whole number"),
+        (["linear:0.1,nan"], "'nan' is not a whole number"),
         (["unifrom:20"], "did you mean 'uniform'"),
-        (["uniform:2.7"], "'2.7' is no whole number"),
+        (["uniform:2.7"], "'2.7' is not a whole number"),
         (["uniform:-5"], "at least 2"),
         (["uniform:10", "--seed", "-1"], "seed must be"),
         (["0.9,0.5", "-p", "apr:2,beta=3"], "gives beta twice"),
-        (["0.9,0.5", "-p", "ssh:k=2.0", "-d", "50"], "'2.0' is no whole number"),
-        (["0.9,0.5", "-p", "ssh:k=²", "-d", "50"], "is no whole number"),
-        (["0.9,0.5", "-s", "cores:inf,0.5"], "'inf' is no whole number"),
+        (["0.9,0.5", "-p", "ssh:k=2.0", "-d", "50"], "'2.0' is not a whole number"),
+        (["0.9,0.5", "-p", "ssh:k=²", "-d", "50"], "is not a whole number"),
+        (["0.9,0.5", "-s", "cores:inf,0.5"], "'inf' is not a whole number"),
         (["0.9,0.5", "-s", "cores:4,0.5,x=3"], "cores:COUNT,EXPONENT"),
         (["0.9,0.5", "-s", "power:"], "write power:q=…"),
         (["0.9,nan"], "finite"),
         (["0.9,0.5", "-p", "arp"], "did you mean 'apr'"),
         (["0.9,0.5", "-p", "apr:gamma=2"], "unknown option of apr 'gamma'"),
         (["0.9,0.5", "-p", "apr:2,1,1,1"], "too many values"),
-        (["0.9,0.5", "-p", "apr:beta=two"], "'two' is no number"),
+        (["0.9,0.5", "-p", "apr:beta=two"], "'two' is not a number"),
         (["0.9,0.5", "-p", "apr:beta=1"], "beta must be above 1"),
         (["0.9,0.5", "-p", "ssh:keep_samples=maybe", "-d", "9"], "true or false"),
         (["0.9,0.5", "-s", "power"], "lacks q: write power:q=…"),

@@ -139,7 +139,7 @@ def test_the_predicted_seconds_of_all_pulls_add_up_to_the_observed(shape: Shape)
         pulls += [(cores, float(each)) for each in seconds]
     runtime = timings.fit()
     # The formula, not its cap: the pulls did use the cores that slowed them down.
-    predicted = sum(runtime._on_all(float(cores)) for cores, _ in pulls)
+    predicted = sum(runtime.on_all(float(cores)) for cores, _ in pulls)
     assert predicted == pytest.approx(sum(seconds for _, seconds in pulls))
 
 

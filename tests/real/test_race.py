@@ -190,7 +190,7 @@ def test_a_failing_arm_is_out_and_the_result_says_so() -> None:
     assert result.arms[2].status == "failed"
     assert "no such setting" in result.arms[2].failure
     assert "Out because of failures: 2" in result.verdict
-    assert sum(text.startswith("pull 0 of 2 raised") for text in result.failures) == 2
+    assert sum(text.startswith('pull 0 of arm "2" raised') for text in result.failures) == 2
     with pytest.raises(RaceFailed, match=r"(?s)on_failure='stop'.*ValueError: no such setting"):
         race(fails, [0, 1, 2], confidence=0.9, on_failure="stop", progress=False)
 

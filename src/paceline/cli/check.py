@@ -4,7 +4,7 @@ import argparse
 
 from paceline import real
 from paceline.cli import race_options
-from paceline.cli.results import print_facts
+from paceline.display.window import print_facts
 
 NAME = "check"
 SUMMARY = "validate a race file, print the plan, run nothing"

@@ -8,12 +8,13 @@ import numpy as np
 
 from paceline import real
 from paceline.cli import virtual_demo
-from paceline.cli.results import print_result
 from paceline.core.arrays import whole
+from paceline.display.ending import print_result
+from paceline.display.screen import make_screen
+from paceline.display.text import count
 from paceline.durations import say_seconds
 from paceline.machine import available_cores
 from paceline.result import Result
-from paceline.screen import count, make_screen
 
 NAME = "demo"
 SUMMARY = "the whole story in a minute"

@@ -12,17 +12,17 @@ import numpy as np
 
 from paceline import real, theory
 from paceline.cli import race_options
-from paceline.cli.output import print_table
-from paceline.cli.results import print_facts
-from paceline.cli.specs import ARMS_HELP, SCALING_HELP, parse_means, parse_scaling
+from paceline.cli.means import ARMS_HELP, parse_means
 from paceline.core.arrays import Floats, whole
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.pool import CorePool
 from paceline.core.scaling import Scaling
+from paceline.display.table import Table, print_table
+from paceline.display.window import print_facts
 from paceline.durations import seconds_of
 from paceline.errors import InvalidInput
+from paceline.notation import SCALING_HELP, parse_scaling
 from paceline.policies.staged import Staged
-from paceline.tables import Table
 from paceline.theory.raceplan import too_short
 
 NAME = "plan"

@@ -12,13 +12,13 @@ from typing import Any
 
 from paceline import real
 from paceline.cli import race_options
-from paceline.cli.output import print_table, window_width
 from paceline.core.arrays import whole
+from paceline.display.table import Table, print_table
+from paceline.display.window import window_width
 from paceline.durations import say_seconds
 from paceline.errors import InvalidInput
 from paceline.paper.report import require_matplotlib
 from paceline.paper.scaling_curve import scaling_figure
-from paceline.tables import Table
 
 NAME = "profile"
 SUMMARY = "measure how a pull scales with its cores"

@@ -6,11 +6,9 @@ import re
 from typing import Any
 
 from paceline.cli import race_options
-from paceline.cli.specs import POLICY_HELP, SCALING_HELP, policies_page
-from paceline.commands import Command
+from paceline.commands import VALUE_HELP, Command, check_arms, grid, parse_list
 from paceline.errors import InvalidInput
-from paceline.racefile import check_arms, grid, parse_list
-from paceline.values import VALUE_HELP
+from paceline.notation import POLICY_HELP, SCALING_HELP, policies_page
 
 NAME = "race"
 SUMMARY = "race settings of a command, or several commands"
@@ -27,7 +25,7 @@ by sh as it stands, and finds its seed and cores in $PACELINE_SEED and
 $PACELINE_CORES.
 
 Exit codes: 0 a verdict, 2 bad input, 3 undecided at a limit, 4 stopped by
-failures, 130 interrupted (by Ctrl-C or SIGTERM; says how to go on)."""
+failures, 130 interrupted (by Ctrl-C or SIGTERM; says how to resume)."""
 
 _KEYWORDS = (
     "confidence",
@@ -169,8 +167,8 @@ def _arms(options: argparse.Namespace) -> tuple[Command, tuple[dict[str, Any], .
     else:
         if len(options.commands) == 1:
             raise InvalidInput(
-                "one command is no race: give values for a placeholder, as in -L x 1,2,4 for {x}, "
-                "or several commands"
+                "a race needs more than one command: give several, or values for a placeholder, as "
+                "in -L x 1,2,4 for {x}"
             )
         arms = tuple({"command": _plain(text)} for text in options.commands)
         settings["environment"].setdefault("PACELINE_SEED", "{seed}")
@@ -183,7 +181,7 @@ def _parameters(lists: list[list[str]]) -> dict[str, tuple[str, ...]]:
     parameters: dict[str, tuple[str, ...]] = {}
     for name, values in lists:
         if name in parameters:
-            raise InvalidInput(f"-L {name} stands here twice: give all its values at once")
+            raise InvalidInput(f"-L {name} is given twice: give all its values at once")
         parameters[name] = parse_list(name, values)
     return parameters
 

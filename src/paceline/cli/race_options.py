@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from paceline import real
-from paceline.cli.results import check_exports, finish, print_facts
-from paceline.cli.specs import parse_policy, parse_scaling
+from paceline.cli.answer import finish
+from paceline.cli.exports import check_exports
 from paceline.commands import Command
+from paceline.display.screen import Screen, make_screen
+from paceline.display.window import print_facts
 from paceline.errors import InvalidInput
+from paceline.notation import parse_policy, parse_scaling
 from paceline.racefile import RaceFile, read_race_file
-from paceline.screen import Screen, make_screen
 
 FILE_HELP = "the race: command, arms and options in TOML"
 _LIMITS = "when to stop, and the pool"
@@ -31,7 +33,7 @@ def add_goal(parser: argparse.ArgumentParser) -> None:
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
-    """What may be changed when a race is taken up again."""
+    """What may be changed when a race resumes."""
     _add_limits(parser.add_argument_group(_LIMITS))
 
 
@@ -40,7 +42,7 @@ def _add_limits(group: Any) -> None:
         "-d",
         "--deadline",
         metavar="WHEN",
-        help="answer by then: 90s, 10m, 1h30m, or a moment such as 2030-01-31T18:00",
+        help="answer by then: 90s, 10m, 1h30m, or a date such as 2030-01-31T18:00",
     )
     group.add_argument("--max-pulls", type=int, metavar="N", help="give up before more pulls")
     group.add_argument(
@@ -55,7 +57,7 @@ def add_record(parser: argparse.ArgumentParser) -> None:
         "-j",
         "--journal",
         metavar="FILE",
-        help="record every result here; if the file exists, go on from it",
+        help="record every result here; if the file exists, the race resumes from it",
     )
     group.add_argument("--seed", type=int, metavar="N", help="of all the pulls' seeds (default 0)")
 

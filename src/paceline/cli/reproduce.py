@@ -4,9 +4,12 @@ import argparse
 import time
 from pathlib import Path
 
-from paceline.cli.output import print_table, track_on_terminal
-from paceline.cli.results import export, print_result, print_wrapped
+from paceline.cli.exports import export
 from paceline.core.arrays import whole
+from paceline.display.ending import print_result
+from paceline.display.progress import track_on_terminal
+from paceline.display.table import print_table
+from paceline.display.window import print_wrapped
 from paceline.errors import InvalidInput, unknown_name
 from paceline.machine import available_cores
 from paceline.paper.catalog import EXPERIMENTS

@@ -4,7 +4,8 @@ import argparse
 
 from paceline import real
 from paceline.cli import race_options
-from paceline.cli.results import check_exports, finish
+from paceline.cli.answer import finish
+from paceline.cli.exports import check_exports
 
 NAME = "resume"
 SUMMARY = "go on with a race from its journal"

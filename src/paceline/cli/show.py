@@ -5,9 +5,10 @@ import json
 from typing import Any
 
 from paceline import real
-from paceline.cli.results import print_arms, print_facts, print_warnings, print_wrapped
+from paceline.display.ending import print_arms, print_warnings
+from paceline.display.text import count
+from paceline.display.window import print_facts, print_wrapped
 from paceline.durations import say_seconds
-from paceline.screen import count
 
 NAME = "show"
 SUMMARY = "the standings in a journal"
@@ -38,9 +39,9 @@ def run(options: argparse.Namespace) -> int:
         go_on = "run its script again, with this journal"
     state = {
         "finished": "finished",
-        "undecided": f"ended undecided; to go on, with a higher cap: {go_on}",
+        "undecided": f"ended undecided; to resume it with a higher limit: {go_on}",
         "running": "running now",
-        "unfinished": f"not finished, not running; to go on: {go_on}",
+        "unfinished": f"not finished and not running; to resume it: {go_on}",
     }[_state(view)]
     work = f"{pulls} in {rounds} and {say_seconds(standing.elapsed)}"
     print_facts([("state", state), ("work", work)])

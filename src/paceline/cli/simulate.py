@@ -8,18 +8,17 @@ import numpy as np
 
 from paceline import theory
 from paceline.cli.exits import EXIT_UNDECIDED
-from paceline.cli.specs import (
-    ARMS_HELP,
+from paceline.cli.means import ARMS_HELP, parse_means
+from paceline.core.arrays import Floats
+from paceline.core.assumptions import check_assumptions
+from paceline.core.statistics import standard_error
+from paceline.notation import (
     POLICY_HELP,
     SCALING_HELP,
-    parse_means,
     parse_policy,
     parse_scaling,
     policies_page,
 )
-from paceline.core.arrays import Floats
-from paceline.core.assumptions import check_assumptions
-from paceline.core.statistics import standard_error
 from paceline.simulation import Simulation, simulate
 
 NAME = "simulate"

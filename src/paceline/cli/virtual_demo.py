@@ -6,9 +6,9 @@ from itertools import groupby
 import numpy as np
 
 from paceline import theory
-from paceline.cli.output import print_table
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
+from paceline.display.table import Table, print_table
 from paceline.engines.simulated import Span
 from paceline.loop import run as run_race
 from paceline.paper.instances import linear_means
@@ -19,7 +19,6 @@ from paceline.policies.racing import Racing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.simulation import prepare_race, simulate
-from paceline.tables import Table
 
 _SCALING = PowerLaw(0.5)
 _CONFIDENCE = 0.95

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from paceline.commands import Command
+from paceline.commands import Command, NoValue
 from paceline.engines.crew import Crew, Failure, Run
 from paceline.errors import InvalidInput
 from paceline.machine import AvailableCores
-from paceline.values import NoValue
 
 _ENOUGH_FOR_LAST = 1 << 16
 _MOST_OUTPUT = 1 << 24  # the driver reads it, and must not be late for a deadline

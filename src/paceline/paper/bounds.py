@@ -4,12 +4,12 @@ from typing import Any, NamedTuple
 
 from paceline import theory
 from paceline.core.scaling import PowerLaw, Scaling
+from paceline.display.table import Table
 from paceline.paper.instances import SCALING_EXPONENTS, linear_means
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.parallel import spread
 from paceline.policies.apr import APR
 from paceline.simulation import simulate
-from paceline.tables import Table
 
 GAPS = (0.01, 0.03, 0.1, 0.3, 0.5)
 CONFIDENCE = 0.9

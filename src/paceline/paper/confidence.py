@@ -6,6 +6,7 @@ import numpy as np
 
 from paceline.core.scaling import PowerLaw
 from paceline.core.statistics import standard_error
+from paceline.display.table import Table
 from paceline.paper.instances import SCALING_EXPONENTS, linear_means
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.parallel import spread
@@ -13,7 +14,6 @@ from paceline.policies.apr import APR
 from paceline.policies.base import Policy
 from paceline.policies.batch_racing import BatchRacing
 from paceline.simulation import simulate
-from paceline.tables import Table
 
 GAPS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 BATCHES = tuple(4**power for power in range(1, 10))  # 4 … 262144

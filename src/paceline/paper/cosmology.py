@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from paceline.display.table import Table
 from paceline.errors import InvalidInput
 from paceline.machine import available_cores
 from paceline.paper.cosmology_figure import draw
@@ -28,7 +29,6 @@ from paceline.paper.cosmology_lab import (
 )
 from paceline.paper.report import Report, Setup
 from paceline.result import Result
-from paceline.tables import Table
 
 PAPER_RUNS = 60
 

@@ -8,6 +8,7 @@ import numpy as np
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
 from paceline.core.statistics import standard_error
+from paceline.display.table import Table
 from paceline.engines.simulated import SimulatedEngine
 from paceline.loop import run
 from paceline.paper.grid_search import tune_scale
@@ -19,7 +20,6 @@ from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.ucb_e import UCBE
 from paceline.simulation import prepare_race
-from paceline.tables import Table
 from paceline.theory import stages_to_combine
 
 ARMS = 1024

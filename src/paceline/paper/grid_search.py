@@ -7,9 +7,9 @@ from itertools import product
 
 from paceline.core.problem import Problem
 from paceline.core.scaling import Scaling
+from paceline.display.progress import Track, untracked
 from paceline.parallel import spread
 from paceline.policies.ucb_e import UCBE
-from paceline.progress import Track, untracked
 from paceline.simulation import simulate
 
 SCALES = (0.05, 0.1, 0.25, 0.5, 1.0)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from paceline.display.progress import Track, untracked
+from paceline.display.table import Table
 from paceline.errors import MissingExtra
-from paceline.progress import Track, untracked
 from paceline.result import Result
-from paceline.tables import Table
 
 Figure: TypeAlias = Any  # matplotlib's, which is not there to import where it is not installed
 

@@ -8,13 +8,13 @@ import numpy as np
 from paceline.core.problem import Bernoulli
 from paceline.core.rounds import Results, Round
 from paceline.core.scaling import PowerLaw
+from paceline.display.table import Table
 from paceline.engines.simulated import Span
 from paceline.loop import run
 from paceline.paper.rectangles import draw_spans, legend_of_arms
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.simulation import prepare_race
-from paceline.tables import Table
 
 # Twice the resource makes a pull 1.5 times faster: λ(2) = 1.5 λ(1).
 SCALING = PowerLaw(math.log2(1.5))

@@ -7,6 +7,7 @@ import numpy as np
 
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
+from paceline.display.table import Table
 from paceline.engines.simulated import Span
 from paceline.loop import Ending, run
 from paceline.paper.rectangles import draw_spans, legend_of_arms
@@ -15,7 +16,6 @@ from paceline.policies.apr import APR
 from paceline.policies.base import Policy, Task
 from paceline.policies.batch_racing import BatchRacing
 from paceline.simulation import Simulation, prepare_race, simulate
-from paceline.tables import Table
 
 MEANS = (0.95, 0.5, 0.05)
 SCALING = PowerLaw(0.5)

@@ -242,7 +242,9 @@ def _screen(progress: Any) -> Any:
     if progress is False:
         return None
     if progress is None or progress is True:
-        from paceline.screen import make_screen  # rich is slow to import, and often not needed
+        from paceline.display.screen import (
+            make_screen,  # rich is slow to import, and often not needed
+        )
 
         return make_screen(progress)
     return progress

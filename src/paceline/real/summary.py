@@ -12,6 +12,7 @@ from paceline.core.noise import Noise
 from paceline.core.rounds import Verdict
 from paceline.core.tally import Tally
 from paceline.core.words import listed
+from paceline.display.text import arm_name
 from paceline.result import ArmRecord, Result, Standing, Status, ranked
 
 if TYPE_CHECKING:
@@ -64,20 +65,24 @@ def result_of(contest: "Contest", verdict: Verdict, journal: Any) -> Result:
         confidence=verdict.confidence,
         chosen=chosen,
         still_in=still_in,
-        arms=records,
-        elapsed=dispatcher.elapsed(),
+        standing=Standing(
+            elapsed=dispatcher.elapsed(),
+            deadline=None if math.isinf(contest.deadline) else contest.deadline,
+            rounds=contest.rounds,
+            pulls=sum(record.pulls for record in records),
+            cores=settings.rules.cores,
+            busy_cores=0,
+            arms=records,
+            minimize=settings.minimize,
+            warnings=tuple(contest.concerns.texts.values()),
+        ),
         core_seconds=dispatcher.core_seconds,
-        pulls=sum(record.pulls for record in records),
-        rounds=contest.rounds,
-        cores=settings.rules.cores,
         scaling=dispatcher.pool,
         assumed=contest.noise.describe(),
         failures=tuple(
-            f"pull {pull} of {settings.labels[arm]} {failure.message}"
+            f"pull {pull} of arm {arm_name(settings.labels[arm])} {failure.message}"
             for arm, pull, failure in dispatcher.failures
         ),
-        warnings=tuple(contest.concerns.texts.values()),
-        minimize=settings.minimize,
         journal=None if journal is None else str(journal),
     )
 

@@ -1,12 +1,20 @@
-"""What commands print: tables that fit the window, and progress bars only on a terminal."""
+"""Tables of plain values, and how they are printed."""
 
-import shutil
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from paceline.progress import Item, untracked
-from paceline.tables import Table, format_value
+from paceline.display.numbers import format_value
+from paceline.display.window import window_width
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns and rows of plain values; the first `keys` columns say what a row is about."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    keys: int = 1
 
 
 def print_table(table: Table, width: int | None = None) -> None:
@@ -37,12 +45,6 @@ def _column(name: str, values: list[Any]) -> list[str]:
     return [cell.rjust(width) for cell in cells]
 
 
-def window_width() -> int:
-    """How many columns stdout has."""
-    # A log has no width: never break a table in one.
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
-
-
 def _blocks(columns: list[list[str]], keys: int, width: int) -> Iterator[list[list[str]]]:
     block = columns[:keys]
     for column in columns[keys:]:
@@ -52,17 +54,3 @@ def _blocks(columns: list[list[str]], keys: int, width: int) -> Iterator[list[li
             block = columns[:keys]
         block.append(column)
     yield block
-
-
-def track_on_terminal(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
-    """Show a progress bar while the items pass, if somebody is watching."""
-    if not sys.stderr.isatty():
-        yield from untracked(items, total, label)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    name = TextColumn("{task.description}")
-    columns = (name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield from bar.track(items, total=total, description=label)

@@ -11,15 +11,14 @@ from fcntl import ioctl
 
 import pytest
 
-from paceline.screen import (
-    LiveTable,
-    PlainLines,
-    arm_lines,
-    describe_rest,
-    make_screen,
-    standing_lines,
-)
+from paceline.display.lines import PlainLines
+from paceline.display.live import LiveTable
+from paceline.display.screen import make_screen
+from paceline.display.standings import arm_lines, describe_rest, standing_lines
 from tests.cli.made_up import arm, result, standing
+
+# As here: this checkout may not be the one that is installed.
+PATHS = [os.getcwd(), *filter(None, [os.environ.get("PYTHONPATH")])]
 
 MANY = [
     arm(i, f"rate=0.{i:02d} depth=7", 0.9 - 0.01 * i, "in" if i < 9 else "out") for i in range(48)
@@ -77,7 +76,7 @@ def test_a_log_has_no_control_characters_whatever_arms_are_called() -> None:
     lines = PlainLines(stream)
     lines.update(standing([arm(0, "a\x1b[31m\nb\tc\r", 0.5), arm(1, "d", 0.1)]))
     (line,) = printed(lines, stream)
-    assert "a?[31m b c leads" in line
+    assert '"a?[31m b c" leads' in line
 
 
 def test_an_arm_without_values_does_not_lead() -> None:
@@ -160,8 +159,8 @@ def test_a_table_that_was_never_shown_closes() -> None:
 
 SCRIPT = """
 import sys
-from paceline.screen import make_screen
-from tests.test_screen import MANY
+from paceline.display.screen import make_screen
+from tests.display.test_screen import MANY
 from tests.cli.made_up import result, standing
 screen = make_screen(None, keep=sys.argv[1] == "keep")
 for rounds in range(1, 4):
@@ -188,7 +187,7 @@ def on_terminal(command: list[str], columns: int, rows: int, seconds: float = 60
     """What a command shows on a terminal of that size."""
     terminal, end = pty.openpty()
     ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    environment = os.environ | {"TERM": "xterm", "PYTHONPATH": os.getcwd()}
+    environment = os.environ | {"TERM": "xterm", "PYTHONPATH": os.pathsep.join(PATHS)}
     for name in ("COLUMNS", "LINES"):
         environment.pop(name, None)
     child = subprocess.Popen(command, stdin=end, stdout=end, stderr=end, env=environment)

@@ -7,8 +7,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
+from paceline.commands.template import pieces, quote
 from paceline.errors import InvalidInput, PacelineError, unknown_name
-from paceline.templates import pieces, shorten
 
 VALUE_HELP = (
     "how the number is read: last (the last number printed), json:KEY.KEY (printed as JSON), "
@@ -54,12 +54,12 @@ class Value:
                 groups = re.compile(self.argument).groups
             except re.error as error:
                 raise InvalidInput(
-                    f"value {str(self)!r} is no regular expression: {error}"
+                    f"value {str(self)!r} is not a regular expression: {error}"
                 ) from None
             if groups != 1:
                 raise InvalidInput(
                     f"value {str(self)!r} has {groups} groups: put parentheses around the number "
-                    "and around nothing else, as in (\\S+); (?:…) is no group"
+                    "and around nothing else, as in (\\S+); (?:…) does not count as one"
                 )
         if self.kind == "file":
             pieces(self.argument)
@@ -126,14 +126,14 @@ def _last_number(text: str, what: str) -> float:
     if not words:
         raise NoValue(f"the {what} is empty: it should end with a number")
     raise NoValue(
-        f"there is no number in the {what}, which ends with {shorten(text)}: let the command "
+        f"there is no number in the {what}, which ends with {quote(text)}: let the command "
         "print one last"
     )
 
 
 def _unclear(words: str, what: str) -> str:
     return (
-        f"where the {what} should have its last number there is {shorten(words)}, which is no "
+        f"where the {what} should have its last number there is {quote(words)}, which is not a "
         r"plain number: print the number last, or say where it is, as in pattern:score = (\S+)"
     )
 
@@ -142,13 +142,13 @@ def _matched_number(text: str, pattern: str) -> float:
     last = deque(re.finditer(pattern, text, re.MULTILINE), maxlen=1)
     if not last:
         raise NoValue(
-            f"the pattern {pattern!r} is not in the output, which ends with {shorten(text)}"
+            f"the pattern {pattern!r} is not in the output, which ends with {quote(text)}"
         )
     number = _number((last[0][1] or "").strip())
     if number is None:
         raise NoValue(
-            f"the pattern {pattern!r} matched {shorten(last[0][0])}, but its group holds "
-            f"{last[0][1]!r}, which is no number"
+            f"the pattern {pattern!r} matched {quote(last[0][0])}, but its group holds "
+            f"{last[0][1]!r}, which is not a number"
         )
     return number
 
@@ -173,7 +173,7 @@ def _json_number(text: str, path: str) -> float:
         number = _number(found.strip())
         found = found if number is None else number
     if not isinstance(found, float):
-        raise NoValue(f"{path} in the output is {shorten(json.dumps(found))}, which is no number")
+        raise NoValue(f"{path} in the output is {quote(json.dumps(found))}, which is not a number")
     return found
 
 
@@ -184,7 +184,7 @@ def _json_of(text: str) -> Any:
         except (ValueError, RecursionError):
             continue
     raise NoValue(
-        f"neither the output nor its last line is JSON; it ends with {shorten(text)}"
+        f"neither the output nor its last line is JSON; it ends with {quote(text)}"
         if text
         else "the output is empty: it should be JSON"
     )
@@ -203,6 +203,6 @@ def _contents(found: Any) -> str:
     if isinstance(found, list):
         return f"a list of {len(found)}"
     if not isinstance(found, dict):
-        return shorten(json.dumps(found))
+        return quote(json.dumps(found))
     keys = ", ".join(found)
     return f"the keys {keys}" if len(keys) <= 80 else f"the keys {keys[:80]}…"

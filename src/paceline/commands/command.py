@@ -9,9 +9,10 @@ from numbers import Real
 from pathlib import PurePath
 from typing import Any
 
+from paceline.commands.shell import check_shell, split
+from paceline.commands.template import RESERVED, fill, names, pieces, quote, written
+from paceline.commands.value import Value, parse_value
 from paceline.errors import InvalidInput, unknown_name
-from paceline.templates import RESERVED, check_shell, fill, names, pieces, shorten, split, written
-from paceline.values import Value, parse_value
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ class Command:
             words, shell, cwd = plain["words"], plain["shell"], plain["cwd"]
             environment, value = plain["environment"], plain["value"]
         except (KeyError, TypeError) as error:
-            raise InvalidInput(f"this is no recorded command (no {error}): {plain!r}") from error
+            raise InvalidInput(f"not a recorded command (no {error}): {plain!r}") from error
         is_sound = (
             _are_texts(words)
             and isinstance(shell, bool)
@@ -161,7 +162,7 @@ class Command:
             and isinstance(value, str)
         )
         if not is_sound:
-            raise InvalidInput(f"this is no recorded command: {plain!r}")
+            raise InvalidInput(f"not a recorded command: {plain!r}")
         return cls(tuple(words), shell, cwd, environment, parse_value(value))
 
     @property
@@ -216,7 +217,7 @@ class Command:
             if first != index:
                 raise InvalidInput(
                     f"arms {first} and {index} give the same command, "
-                    f"{shorten(shlex.join(filled.argv))}, for {dict(arms[first])} and "
+                    f"{quote(shlex.join(filled.argv))}, for {dict(arms[first])} and "
                     f"{dict(arms[index])}: remove one"
                 )
             # Seeds differ from pull to pull, but arms that are paired share them.

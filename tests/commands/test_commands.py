@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline import InvalidInput
-from paceline.commands import Command
-from paceline.values import NoValue, Value, parse_value
+from paceline.commands import Command, NoValue, Value, parse_value
 
 # What an operating system takes as an argument: anything but a zero byte.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -138,14 +137,14 @@ def test_in_a_shell_no_placeholder_stands_where_its_quotes_would_not_hold(templa
         ("'' {x}", "the command is empty"),
         ([], "the command is empty"),
         ("sim 'a", 'cannot split "sim \'a" into words: no closing quotation'),
-        ("sim {x", "'{' without its partner in '{x': a literal brace is written {{"),
-        ("sim x}", "'}' without its partner"),
-        ("sim {}", "{} in '{}' is no placeholder"),
-        ("sim {0}", "{0} in '{0}' is no placeholder"),
+        ("sim {x", "'{' has no partner in '{x': a literal brace is written {{"),
+        ("sim x}", "'}' has no partner"),
+        ("sim {}", "{} in '{}' is not a placeholder"),
+        ("sim {0}", "{0} in '{0}' is not a placeholder"),
         ("sim '{print $1}'", "if the braces are meant, double them, {{ and }}"),
         ("sim {x:03d}", "formats are not supported"),
         ("sim {x!r}", "and {x} here"),
-        ("sim {x} | tail -1", "'|' in 'sim {x} | tail -1' means something to a shell only"),
+        ("sim {x} | tail -1", "'|' in 'sim {x} | tail -1' has a meaning only in a shell"),
         ("sim {x} 2>&1", "'2>&1' in"),
         ("sim {x} >out.txt", "'>out.txt' in"),
     ],
@@ -164,7 +163,7 @@ def test_what_a_shell_would_act_upon_may_be_quoted() -> None:
 def test_a_command_for_the_shell_is_one_text_with_closed_quotes() -> None:
     with pytest.raises(InvalidInput, match="is one text, got 2 words"):
         Command.parse(["sim", "{x}"], shell=True)
-    with pytest.raises(InvalidInput, match="' without its partner"):
+    with pytest.raises(InvalidInput, match="' has no partner"):
         Command.parse("sim {x} 'a", shell=True)
 
 
@@ -267,10 +266,10 @@ def test_a_command_comes_back_from_json(command: Command) -> None:
 )
 def test_a_record_that_is_no_command_is_refused(change: dict[str, Any]) -> None:
     plain = Command.parse("sim {x}").to_json()
-    with pytest.raises(InvalidInput, match="no recorded command"):
+    with pytest.raises(InvalidInput, match="not a recorded command"):
         Command.from_json(plain | change)
     for key in plain:
-        with pytest.raises(InvalidInput, match=f"no recorded command .*'{key}'"):
+        with pytest.raises(InvalidInput, match=f"not a recorded command .*'{key}'"):
             Command.from_json({name: value for name, value in plain.items() if name != key})
 
 
@@ -343,7 +342,7 @@ def test_nan_is_not_passed_over_for_an_earlier_number(text: str) -> None:
     ],
 )
 def test_what_is_like_a_number_and_is_none_is_not_passed_over(last: str) -> None:
-    with pytest.raises(NoValue, match="which is no plain number"):
+    with pytest.raises(NoValue, match="which is not a plain number"):
         Value().read(f"0.99\n{last}")
 
 
@@ -394,10 +393,10 @@ def test_other_places(word: str, text: str, number: float) -> None:
         ("json:a.b", '{"a": 3}', "'b' is not in '3.0'"),
         ("json:a.7", '{"a": [1, 2]}', "no a.7 in the output"),
         ("json:a.b", '{"a": [1, 2]}', "'b' is not in a list of 2"),
-        ("json:a", '{"a": true}', "a in the output is 'true', which is no number"),
+        ("json:a", '{"a": true}', "a in the output is 'true', which is not a number"),
         ("json:a", '{"a": null}', "'null'"),
-        ("json:a", '{"a": {"b": 1}}', "which is no number"),
-        ("json:a", '{"a": "fast"}', "which is no number"),
+        ("json:a", '{"a": {"b": 1}}', "which is not a number"),
+        ("json:a", '{"a": "fast"}', "which is not a number"),
         (r"pattern:score (\S+)", "all done", "is not in the output, which ends with 'all done'"),
         (r"pattern:score (\S+)", "score 1\nscore 2,5", "its group holds '2,5'"),
         (r"pattern:score( \S+)?", "score", "its group holds None"),
@@ -421,8 +420,8 @@ def test_what_was_seen_is_said(word: str, text: str, says: str) -> None:
         ("pattern:", "write pattern:REGEX"),
         ("pattern:score", "has 0 groups"),
         ("pattern:(a)(b)", "has 2 groups"),
-        ("pattern:(", "is no regular expression"),
-        ("file:{", "without its partner"),
+        ("pattern:(", "is not a regular expression"),
+        ("file:{", "has no partner"),
     ],
 )
 def test_a_bad_value_is_refused(word: str, says: str) -> None:

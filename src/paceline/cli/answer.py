@@ -1,0 +1,31 @@
+"""How a race is answered on the command line: what is printed, and the exit code."""
+
+import argparse
+import json
+import sys
+
+from paceline.cli.exits import EXIT_UNDECIDED
+from paceline.cli.exports import export
+from paceline.display.ending import print_failures, print_result, print_warnings
+from paceline.display.text import clean
+from paceline.display.window import print_wrapped
+from paceline.result import Result
+
+
+def finish(result: Result, options: argparse.Namespace) -> int:
+    """Print how a race ended as the options say, and return the exit code."""
+    for path in options.export or ():
+        export(result, path)
+    if options.json:
+        print(json.dumps(result.to_json(), indent=2))
+    elif options.quiet:
+        for arm in result.chosen:
+            print(clean(result.arms[arm].label))
+        if not result.decided:
+            print_wrapped(f"paceline: {result.verdict}", sys.stderr)
+    else:
+        print_result(result)
+    if options.json or options.quiet:
+        print_warnings(result.warnings, sys.stderr)
+        print_failures(result, sys.stderr)
+    return 0 if result.decided else EXIT_UNDECIDED

@@ -1,0 +1,72 @@
+"""How a race ended, printed: the table, the verdict, and what it rests on."""
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from paceline.display.standings import arm_lines
+from paceline.display.text import count
+from paceline.display.window import print_facts, print_wrapped, window_width
+from paceline.durations import say_seconds
+from paceline.result import ArmRecord, Result
+
+_MOST_ARMS = 20
+_MOST_FAILURES = 5
+
+
+def print_result(result: Result) -> None:
+    """Print the table, the verdict, and what it rests on."""
+    print_arms(result.ranked())
+    print()
+    print_wrapped(result.verdict)
+    print_warnings(result.warnings)
+    print_failures(result, sys.stdout)
+    print_facts(_facts(result))
+
+
+def print_warnings(warnings: Sequence[str], stream: Any = None) -> None:
+    """Print what looks wrong, one after the other."""
+    for text in warnings:
+        print_wrapped(f"WARNING: {text}", stream)
+
+
+def print_arms(arms: Sequence[ArmRecord]) -> None:
+    """Print the best of the arms as a table that fits the window."""
+    for line in arm_lines(arms, window_width(), _MOST_ARMS + 1):
+        print(line.text)
+
+
+def print_failures(result: Result, stream: Any) -> None:
+    """Print which attempts failed, and why."""
+    if not result.failures:
+        return
+    # By arm and cause: the number of the pull says little.
+    kinds = Counter(text.partition(" of ")[2] or text for text in result.failures).most_common()
+    dropped = [record for record in result.arms if record.status == "failed"]
+    be = "is" if len(dropped) == 1 else "are"
+    lost = f"{len(dropped)} of {len(result.arms)} arms {be} out because of them:"
+    attempts = count(len(result.failures), "attempt")
+    end = lost if dropped else "later attempts gave a value:"
+    print(f"WARNING: {attempts} failed; {end}", file=stream)
+    for text, times in kinds[:_MOST_FAILURES]:
+        again = f" ({times} times)" if times > 1 else ""
+        print_wrapped(text + again, stream, indent="  ")
+    if len(kinds) > _MOST_FAILURES:
+        print(f"  … and {len(kinds) - _MOST_FAILURES} more", file=stream)
+
+
+def _facts(result: Result) -> list[tuple[str, str]]:
+    facts = [("noise", f"assumed: {result.assumed}")] if result.assumed else []
+    pulls, rounds = count(result.pulls, "pull"), count(result.rounds, "round")
+    facts.append(("work", f"{pulls} in {rounds} and {say_seconds(result.elapsed)}{_use(result)}"))
+    if result.journal is not None:
+        facts.append(("journal", result.journal))
+    return facts
+
+
+def _use(result: Result) -> str:
+    if result.elapsed <= 0:
+        return ""
+    share = min(result.core_seconds / (result.elapsed * result.cores), 1.0)
+    return f"; {count(result.cores, 'core')} in use {share:.0%} of the time"

@@ -1,0 +1,133 @@
+"""How a race stands: as one line, and as a table that fits a window."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from paceline.display.numbers import estimates
+from paceline.display.text import arm_name, cell_width, clean, count, pad, shorten
+from paceline.durations import say_seconds
+from paceline.result import ArmRecord, Standing
+
+_STYLES = {"best": "bold green", "in": "", "out": "dim", "failed": "red"}
+_LEAST_LABEL = 12  # columns; a window with room for less loses columns of numbers first
+
+
+class Line(NamedTuple):
+    """A line of text, and how it is set off on a terminal."""
+
+    text: str
+    style: str = ""
+
+
+def describe_standing(standing: Standing) -> str:
+    """How a race stands, in a line.
+
+    >>> arms = (
+    ...     ArmRecord(0, "x=2", 0.412, 0.3, 0.52, 40, "out", 9.0),
+    ...     ArmRecord(1, "x=4", 0.711, 0.58, 0.84, 56, "in", 12.5),
+    ... )
+    >>> print(describe_standing(Standing(12.4, None, 3, 96, 8, 8, arms, minimize=False)))
+    round 3, 12 s: 96 pulls, 1 of 2 arms in, x=4 leads with 0.711 (0.58 … 0.84)
+    """
+    leader = standing.ranked()[0]
+    lead = ""
+    if leader.status in ("best", "in") and math.isfinite(leader.mean):
+        mean, interval = estimates([leader])[0]
+        lead = f", {arm_name(clean(leader.label))} leads with {mean}"
+        lead += f" ({interval})" if interval != "–" else ""
+    when, pulls = say_seconds(standing.elapsed), count(standing.pulls, "pull")
+    arms = f"{_racing(standing.arms)} of {len(standing.arms)} arms in"
+    return f"round {standing.rounds}, {when}: {pulls}, {arms}{lead}"
+
+
+def standing_lines(standing: Standing, width: int, height: int) -> list[Line]:
+    """The live table: time, cores and pulls, then as many of the best arms as fit."""
+    head = [Line(line, "bold") for line in _wrap_parts(_headline(standing), width)]
+    said = [f"WARNING: {text}" for text in standing.warnings]
+    if standing.outlook:
+        said.append(standing.outlook)
+    head += [Line(shorten(clean(text), width), "yellow") for text in said]
+    return [*head, *arm_lines(standing.ranked(), width, max(height - len(head), 0))]
+
+
+def arm_lines(arms: Sequence[ArmRecord], width: int, height: int) -> list[Line]:
+    """A header and a line per arm; if there are too many, one line sums up the rest."""
+    room = height - 1
+    if room < 1:
+        return []
+    shown = list(arms) if len(arms) <= room else list(arms[: room - 1])
+    means_and_intervals = estimates(shown)
+    columns: dict[str, list[str]] = {
+        "mean": [mean for mean, _ in means_and_intervals],
+        "interval": [interval for _, interval in means_and_intervals],
+        "pulls": [str(record.pulls) for record in shown],
+        "status": [str(record.status) for record in shown],
+    }
+    widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
+    labels = [clean(record.label) for record in shown]
+    wanted = max([len("arm"), *map(cell_width, labels)])
+    for name in ("interval", "pulls", "status"):
+        rest = width - sum(2 + widths[kept] for kept in columns)
+        if rest >= min(wanted, _LEAST_LABEL):
+            break
+        del columns[name]
+    rest = width - sum(2 + widths[kept] for kept in columns)
+    label_width = max(min(wanted, rest), 3)
+
+    def line(label: str, cells: dict[str, str]) -> str:
+        words = [pad(shorten(label, label_width), label_width)]
+        for name, cell in cells.items():
+            space = widths[name]
+            words.append(cell.ljust(space) if name == "status" else cell.rjust(space))
+        return "  ".join(words).rstrip()
+
+    lines = [Line(line("arm", {name: name for name in columns}), "bold")]
+    for place, (record, label) in enumerate(zip(shown, labels, strict=True)):
+        cells = {name: column[place] for name, column in columns.items()}
+        lines.append(Line(line(label, cells), _STYLES[record.status]))
+    if len(shown) < len(arms):
+        lines.append(Line(shorten(describe_rest(arms[len(shown) :]), width), "dim"))
+    return lines
+
+
+def describe_rest(arms: Sequence[ArmRecord]) -> str:
+    """The arms that a table has no room for, in a line.
+
+    >>> describe_rest([ArmRecord(0, "x", 0.5, 0.0, 1.0, 4, "out", 1.0)] * 3)
+    '… and 3 more: 3 out'
+    """
+    statuses = Counter(record.status for record in arms)
+    parts = [f"{number} {status}" for status, number in statuses.most_common()]
+    return f"… and {len(arms)} more: {', '.join(parts)}"
+
+
+def _headline(standing: Standing) -> list[str]:
+    parts = [say_seconds(standing.elapsed)]
+    if standing.deadline is not None:
+        left = standing.deadline - standing.elapsed
+        parts.append(f"{say_seconds(left)} left" if left > 0 else "the deadline is here")
+    return [
+        *parts,
+        f"{standing.busy_cores}/{standing.cores} cores",
+        count(standing.pulls, "pull"),
+        count(standing.rounds, "round"),
+        f"{_racing(standing.arms)}/{len(standing.arms)} arms in",
+    ]
+
+
+def _wrap_parts(parts: Sequence[str], width: int) -> list[str]:
+    """Parts with dots between, broken only between two parts."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} · {part}"
+        if len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return [shorten(line, width) for line in lines]
+
+
+def _racing(arms: Sequence[ArmRecord]) -> int:
+    return sum(record.status in ("best", "in") for record in arms)

@@ -1,0 +1,66 @@
+"""Words and labels for a terminal, where some characters act and some take two columns."""
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> count(1, "pull"), count(1200, "pull")
+    ('1 pull', '1200 pulls')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def clean(text: str) -> str:
+    r"""One line without control characters, whatever a user put into an arm.
+
+    >>> clean("a\n b\x1b[31m")
+    'a b?[31m'
+    """
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """The same text, with nothing in it that a terminal would act upon."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut out the middle of a text that is too wide: arms often differ at their ends.
+
+    >>> shorten("rate=0.01 depth=3 seed=77", 16)
+    'rate=0.0…seed=77'
+    """
+    if cell_width(text) <= width:
+        return text
+    from rich.cells import chop_cells
+
+    if width < 3:
+        return "…"[:width]
+    tail = (width - 1) // 2
+    start = chop_cells(text, width - 1 - tail)[0]
+    end = chop_cells(text[::-1], tail)[0][::-1]
+    return f"{start}…{end}"
+
+
+def arm_name(label: str) -> str:
+    """An arm's label inside a sentence: in quotes, unless it is plainly one, as `x=4` is.
+
+    >>> f"pull 0 of arm {arm_name('1')}, {arm_name('x=4 mode=fast')} leads"
+    'pull 0 of arm "1", x=4 mode=fast leads'
+    """
+    words = label.split()
+    return label if words and all("=" in word for word in words) else f'"{label}"'
+
+
+def cell_width(text: str) -> int:
+    """Columns on a terminal, where some characters take two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def pad(text: str, width: int) -> str:
+    """Fill a text with blanks up to a width in columns."""
+    return text + " " * (width - cell_width(text))
