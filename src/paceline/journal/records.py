@@ -56,6 +56,19 @@ def _runs(plain: list[list[int]]) -> tuple[Run, ...]:
     return tuple(Run(*(int(number) for number in run)) for run in plain)
 
 
+def _options(plain: dict[str, Any]) -> dict[str, Any]:
+    """How the race was run; the first format wrote some options otherwise."""
+    if "moment" not in plain:
+        return plain
+    old = dict(plain)
+    moment, seconds, pool, shape = (old.pop(one) for one in ("moment", "deadline", "pool", "shape"))
+    deadline = None if seconds is None else {"seconds": seconds, "moment": moment}
+    scaling = {"pool": pool} if pool else {"shape": shape} if shape else None
+    if old["cores_per_pull"] == [1, old["cores"]]:
+        old["cores_per_pull"] = None  # as it is where nothing was said
+    return old | {"deadline": deadline, "scaling": scaling, "engine": "local"}
+
+
 @dataclass(frozen=True)
 class RaceBegun(Record):
     """The first line: what the race is, which must not change, and how it was to be run."""
@@ -63,7 +76,7 @@ class RaceBegun(Record):
     kind = "race"
     format: int
     problem: dict[str, Any]
-    options: dict[str, Any]
+    options: dict[str, Any] = _coded(None, _options)
     labels: tuple[str, ...] = _coded(list, tuple)
     started: str = ""
     versions: dict[str, str] = field(default_factory=dict)
@@ -75,7 +88,8 @@ class SessionBegun(Record):
 
     kind = "session"
     at: float
-    options: dict[str, Any]
+    options: dict[str, Any] = _coded(None, _options)
+    cores: int = 0  # of the pool; 0 in the first format, where the options have them
     started: str = ""
     host: str = ""
     process: int = 0

@@ -1,0 +1,140 @@
+"""Checks of single values: each returns the value as `paceline.race` takes it, or refuses it.
+
+A value that has passed a check passes it again.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from paceline.core.arrays import failure_probability, finite_floats, positive, whole
+from paceline.core.scaling import Scaling
+from paceline.durations import Deadline, deadline_of, seconds_of
+from paceline.errors import InvalidInput, unknown_name
+from paceline.notation import parse_policy, parse_scaling
+from paceline.policies.base import Policy
+from paceline.policies.catalog import find_policy
+
+Check = Callable[[Any, str], Any]  # of a value, and what it is called in errors
+
+
+def optional(check: Check) -> Check:
+    """The same check, where None leaves the choice to paceline."""
+    return lambda value, what: None if value is None else check(value, what)
+
+
+def one_of(*known: str) -> Check:
+    """One of a few words."""
+
+    def check(value: Any, what: str) -> str:
+        if value not in known:
+            raise unknown_name(what, value, known)
+        return str(value)
+
+    return check
+
+
+def count(least: int) -> Check:
+    """A whole number, so large at least."""
+    return lambda value, what: whole(value, what, least=least)
+
+
+def truth(value: Any, what: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{what} must be true or false, got {value!r}")
+    return value
+
+
+def confidence(value: Any, _what: str) -> float:
+    """A probability such as 0.95."""
+    failure_probability(value)
+    return float(value)
+
+
+def deadline(value: Any, what: str) -> Any:
+    """A span of time or a moment; whether it has passed is seen when the race starts."""
+    if not isinstance(value, Deadline):
+        deadline_of(value, datetime(1970, 1, 2, tzinfo=UTC), what)
+    return value
+
+
+def span(value: Any, what: str) -> float:
+    """A span of time, in seconds."""
+    return seconds_of(value, what)
+
+
+def bounds(value: Any, what: str) -> tuple[float, float]:
+    """The lowest and the highest value."""
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    pair = finite_floats(value if is_list else [], what).tolist()
+    if len(pair) != 2 or not pair[0] < pair[1]:
+        raise InvalidInput(f"{what} must be (lowest, highest), as in (0, 1), got {value!r}")
+    return pair[0], pair[1]
+
+
+def cores_per_pull(value: Any, what: str) -> int | tuple[int, int]:
+    """A number of cores, or the least and the most."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return whole(value, what)
+    if len(value) != 2:
+        raise InvalidInput(
+            f"{what} must be a number or (least, most), as in (1, 8), got {value!r}"
+        )
+    least, most = whole(value[0], f"the least of {what}"), whole(value[1], f"the most of {what}")
+    if least > most:
+        raise InvalidInput(f"{what} runs from {least} down to {most}: swap them")
+    return least, most
+
+
+def max_pulls(value: Any, what: str) -> int:
+    """A whole number of pulls, which may be written as a float."""
+    if positive(value, what) % 1:
+        raise InvalidInput(f"{what} must be a whole number, got {value!r}")
+    return int(value)
+
+
+def policy(value: Any, _what: str) -> Policy:
+    """A policy, its name, or a word such as apr:beta=3."""
+    if isinstance(value, str) and ":" in value:
+        return parse_policy(value)
+    return find_policy(value, deadline_only=False)
+
+
+def scaling(value: Any, what: str) -> Scaling:
+    """A scaling, or a word such as power:0.5."""
+    if isinstance(value, str):
+        return parse_scaling(value)
+    if not isinstance(value, Scaling):
+        raise InvalidInput(f"{what} must be a Scaling such as PowerLaw(0.5), got {value!r}")
+    return value
+
+
+def path(value: Any, what: str) -> str:
+    """A path, which must not be empty."""
+    try:
+        text = os.fspath(value)
+    except TypeError:
+        text = None
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidInput(f"{what} must be a path, got {value!r}")
+    return text
+
+
+def callbacks(value: Any, _what: str) -> tuple[Callable[..., Any], ...]:
+    """Functions of a `Standing`."""
+    for callback in value or ():
+        if not callable(callback):
+            raise InvalidInput(f"callbacks must be functions of a Standing: got {callback!r}")
+    return tuple(value or ())
+
+
+def progress(value: Any, _what: str) -> Any:
+    """None, True, False, or a screen of the user's own."""
+    able = all(hasattr(value, name) for name in ("update", "close"))
+    if not (value is None or isinstance(value, bool) or able):
+        raise InvalidInput(
+            f"progress must be None, True, False, or have update and close: {value!r}"
+        )
+    return value

@@ -1,0 +1,140 @@
+"""How options are written where they are no Python objects: in journals, and as words."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from paceline.commands import Command
+from paceline.core.pool import CorePool
+from paceline.durations import Deadline
+from paceline.errors import InvalidInput
+from paceline.policies.base import Policy
+from paceline.policies.catalog import POLICIES
+
+if TYPE_CHECKING:
+    from paceline.races.settings import Settings
+
+_SEEDS_ONLY = "seeds only"
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Whether the k-th pulls of all arms have one seed, and whether they are judged as pairs."""
+
+    shares_seeds: bool
+    judges_pairs: bool
+
+    def to_json(self) -> bool | str:
+        """True, False, or that only the seeds are shared.
+
+        >>> Pairing.from_json(Pairing(True, False).to_json())
+        Pairing(shares_seeds=True, judges_pairs=False)
+        """
+        return _SEEDS_ONLY if self.shares_seeds and not self.judges_pairs else self.judges_pairs
+
+    @classmethod
+    def from_json(cls, plain: bool | str) -> "Pairing":
+        """Undo `to_json`."""
+        return cls(shares_seeds=bool(plain), judges_pairs=plain is True)
+
+
+@dataclass(frozen=True)
+class RecordedScaling:
+    """A scaling as a journal has it: seconds by core count, or these up to a factor."""
+
+    table: CorePool
+    exact: bool
+
+    def seconds(self, cores: int) -> float:
+        """Of a pull; beyond the cores that it knows, more do not help."""
+        seconds = self.table.runtime_seconds
+        return float(seconds[min(cores, seconds.size) - 1])
+
+
+def write_scaling(settings: "Settings") -> dict[str, Any] | None:
+    """The scaling that was given, for the pool of the race."""
+    if settings.pool is not None:
+        return {"pool": settings.pool.to_json()}
+    return None if settings.shape is None else {"shape": settings.shape.to_json()}
+
+
+def read_scaling(plain: Mapping[str, Any] | None) -> RecordedScaling | None:
+    """Undo `write_scaling`."""
+    if plain is None:
+        return None
+    exact = "pool" in plain
+    return RecordedScaling(CorePool.from_json(plain["pool" if exact else "shape"]), exact)
+
+
+def write_deadline(settings: "Settings") -> dict[str, Any] | None:
+    """The seconds, and the moment if one was given."""
+    deadline = settings.goal.deadline
+    if deadline is None:
+        return None
+    moment = None if deadline.moment is None else deadline.moment.isoformat()
+    return {"seconds": deadline.seconds, "moment": moment}
+
+
+def read_deadline(plain: Mapping[str, Any] | None) -> Deadline | None:
+    """Undo `write_deadline`."""
+    if plain is None:
+        return None
+    moment = plain["moment"]
+    return Deadline(plain["seconds"], None if moment is None else datetime.fromisoformat(moment))
+
+
+def write_policy(policy: Policy) -> dict[str, Any]:
+    """The name and the parameters of a policy."""
+    parameters = {one.name: getattr(policy, one.name) for one in fields(policy)}  # type: ignore[arg-type]
+    plain = {key: name_of(one) if callable(one) else one for key, one in parameters.items()}
+    return {"name": policy.name, "options": plain}
+
+
+def read_policy(plain: Mapping[str, Any]) -> Policy:
+    """Undo `write_policy`."""
+    kind = POLICIES.get(plain["name"])
+    if kind is None:
+        raise InvalidInput(
+            f"the race was run with a policy of its own, {plain['name']!r}: resume it from Python"
+        )
+    return kind(**plain["options"])
+
+
+def name_of(evaluate: Any) -> Any:
+    """What is known of a command, or of a function, when only its journal is left."""
+    if isinstance(evaluate, Command):
+        return evaluate.to_json()
+    name = getattr(evaluate, "__qualname__", None) or type(evaluate).__qualname__
+    return f"function {name}"
+
+
+def tuple_or_other(plain: Any) -> Any:
+    """The same, with a tuple where JSON knows only lists."""
+    return tuple(plain) if isinstance(plain, list) else plain
+
+
+def two_numbers(text: str) -> tuple[float, float]:
+    """Two numbers with a comma between.
+
+    >>> two_numbers("0,1")
+    (0.0, 1.0)
+    """
+    try:
+        low, high = (float(word) for word in text.split(","))
+    except ValueError:
+        raise InvalidInput(f"{text!r} is not LO,HI, as in 0,1") from None
+    return low, high
+
+
+def number_or_range(text: str) -> int | tuple[int, int]:
+    """A whole number, or two with a dash between.
+
+    >>> number_or_range("4"), number_or_range("1-8")
+    (4, (1, 8))
+    """
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text, re.ASCII)
+    if found is None:
+        raise InvalidInput(f"{text!r} is neither N nor LO-HI, as in 1-8")
+    return int(found[1]) if found[2] is None else (int(found[1]), int(found[2]))

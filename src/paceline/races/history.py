@@ -1,0 +1,100 @@
+"""What earlier sessions of a race left behind: a fold over its records."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paceline.core.arrays import Ints
+from paceline.core.rounds import Conditions
+from paceline.errors import InvalidInput
+from paceline.journal.records import (
+    ArmOut,
+    PlanMade,
+    RaceBegun,
+    RaceEnded,
+    Record,
+    RoundEnded,
+    SessionBegun,
+    Warned,
+)
+from paceline.pools.books import Books
+from paceline.pools.dispatcher import PastRound
+from paceline.races.identity import short
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a policy is started with, and the rounds that it was told of, if it was before."""
+
+    made: PlanMade
+    rounds: tuple[PastRound, ...] = ()
+
+    @property
+    def racing(self) -> Ints:
+        """The arms that it races, by their numbers in the race."""
+        return np.array(self.made.arms, dtype=np.int64)
+
+
+class History:
+    """How far a race had come: its books, its plan, how long it ran, and how it ended."""
+
+    def __init__(self, arms: int, sign: float, records: Sequence[Record] = ()) -> None:
+        self.books = Books(arms, sign)
+        self.elapsed = 0.0
+        self.warnings: dict[str, str] = {}  # by what they are about
+        self.ending: RaceEnded | None = None
+        self._made: PlanMade | None = None
+        self._rounds: list[PastRound] = []
+        self._on_failure = ""
+        for record in records:
+            try:
+                self.take(record)
+            except (KeyError, TypeError, ValueError, IndexError) as error:
+                raise InvalidInput(
+                    f"the journal is damaged: it has a record {short(record)}. Restore the file "
+                    "from a copy, or remove that line and all after it"
+                ) from error
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan by which the race was under way; None if it has to be planned anew."""
+        return None if self._made is None else Plan(self._made, tuple(self._rounds))
+
+    def forget_plan(self) -> None:
+        """The race has to be planned anew."""
+        self._made, self._rounds = None, []
+
+    def take(self, record: Record) -> None:
+        """Let a record count."""
+        self.books.take(record)
+        self.elapsed = max(self.elapsed, getattr(record, "at", 0.0))
+        self.ending = record if isinstance(record, RaceEnded) else None
+        if isinstance(record, PlanMade):
+            self._made, self._rounds = record, []
+        elif isinstance(record, RoundEnded):
+            self._take_round(record)
+        elif isinstance(record, ArmOut):
+            self.forget_plan()  # the race goes on without that arm
+        elif isinstance(record, Warned):
+            self.warnings[record.about] = record.text
+        elif isinstance(record, RaceBegun):
+            self._on_failure = record.options["on_failure"]
+        elif isinstance(record, SessionBegun):
+            self._forgive()
+            self._on_failure = record.options["on_failure"]
+
+    def _take_round(self, record: RoundEnded) -> None:
+        assert self._made is not None
+        before = self._rounds[-1].conditions if self._rounds else None
+        pool = record.pool or (before.scaling if before else self._made.pool)
+        delays = record.delays or (before.delays if before else self._made.delays)
+        known = self.books.ledger.snapshot() if record.boxed else None
+        self._rounds.append(PastRound(Conditions(record.seconds, pool, delays), known))
+
+    def _forgive(self) -> None:
+        """If failures stopped the race, whoever takes it up has mended that: all arms are in."""
+        attempts, arms = self.books.attempts, self.books.arm_seconds.size
+        if attempts.out and (self._on_failure == "stop" or len(attempts.out) == arms):
+            attempts.forgive()
+            self.forget_plan()

@@ -1,0 +1,161 @@
+"""What a race is, as its journal says it: written at the start, compared when it is taken up."""
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from paceline.commands import Command
+from paceline.errors import InvalidInput
+from paceline.journal.records import FORMAT, RaceBegun, Record, SessionBegun
+from paceline.machine import AvailableCores
+from paceline.races.forms import Pairing, name_of
+from paceline.races.labels import without_addresses
+from paceline.races.options import OPTIONS
+from paceline.races.settings import Settings, assemble
+
+
+def header_of(settings: Settings) -> RaceBegun:
+    """The first record of a race."""
+    what = {"what": name_of(settings.evaluate), "arms": _arms_of(settings)}
+    return RaceBegun(
+        format=FORMAT,
+        problem=_plain(what | _recorded(settings, "race")),
+        options=_plain(_recorded(settings, "session")),
+        labels=settings.labels,
+        started=_now(),
+        versions={"python": platform.python_version(), "numpy": np.__version__},
+    )
+
+
+def session_of(settings: Settings, elapsed: float) -> SessionBegun:
+    """The record that a process takes the race up, where, and under which options."""
+    return SessionBegun(
+        at=elapsed,
+        options=_plain(_recorded(settings, "session")),
+        cores=settings.rules.cores,
+        started=_now(),
+        host=platform.node(),
+        process=os.getpid(),
+    )
+
+
+def header_in(records: Sequence[Record], path: Path) -> RaceBegun:
+    """The header of a journal."""
+    if not records or not isinstance(records[0], RaceBegun):
+        raise InvalidInput(f"{path} is empty: no race has begun there")
+    return records[0]
+
+
+def check_same(settings: Settings, records: Sequence[Record], path: Path) -> Settings:
+    """Refuse a journal that is of another race, and say in what it differs.
+
+    The settings are returned with what the user left open as it was when the race began.
+    """
+    found = header_in(records, path).problem
+    if settings.options["paired"] is None:
+        settings = replace(settings, pairing=Pairing.from_json(found.get("paired", False)))
+    for name, value in header_of(settings).problem.items():
+        if found.get(name) != value:
+            raise InvalidInput(
+                f"{path} is of another race: its {name} is {short(found.get(name))}, here it is "
+                f"{short(value)}. Give another journal, or the same arguments"
+            )
+    return settings
+
+
+def latest_options(records: Sequence[Record]) -> dict[str, Any]:
+    """How the race was run the last time."""
+    begun = [one for one in records if isinstance(one, RaceBegun | SessionBegun)]
+    return begun[-1].options
+
+
+def deadline_changed(settings: Settings, records: Sequence[Record]) -> bool:
+    """Whether the deadline is another than the last time."""
+    before = latest_options(records)["deadline"] or {}
+    now = _plain(_recorded(settings, "session"))["deadline"] or {}
+    if before.get("moment") or now.get("moment"):
+        return bool(before.get("moment") != now.get("moment"))
+    return bool(before.get("seconds") != now.get("seconds"))
+
+
+def recalled_options(
+    records: Sequence[Record], given: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The options of a recorded race, as they were the last time; those given take their place."""
+    header = records[0]
+    assert isinstance(header, RaceBegun)
+    known = header.problem | latest_options(records)
+    given = given or {}
+    return {
+        name: given[name]
+        if name in given
+        else option.recall(known[name])
+        if name in known
+        else option.default
+        for name, option in OPTIONS.items()
+    }
+
+
+def recalled_settings(
+    records: Sequence[Record],
+    options: Mapping[str, Any],
+    available: AvailableCores | None = None,
+) -> Settings:
+    """The race of a journal; of a function only the name is known.
+
+    Without `available` it has the cores that it had the last time.
+    """
+    header = records[0]
+    assert isinstance(header, RaceBegun)
+    what = header.problem["what"]
+    evaluate = what if isinstance(what, str) else Command.from_json(what)
+    arms = header.labels if isinstance(what, str) else tuple(header.problem["arms"])
+    if available is None:
+        sessions = [one.cores for one in records if isinstance(one, SessionBegun)]
+        cores = (sessions[-1] if sessions else 0) or options["cores"] or 1
+        available = AvailableCores(cores, "as recorded", ())
+    return assemble(evaluate, arms, header.labels, options, available)
+
+
+def short(value: Any) -> str:
+    """A value, cut off where it becomes long."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _recorded(settings: Settings, kept: Literal["race", "session"]) -> dict[str, Any]:
+    return {
+        option.name: option.recorded(settings)
+        for option in OPTIONS.values()
+        if option.kept == kept
+    }
+
+
+def _arms_of(settings: Settings) -> list[Any]:
+    """The arms of a command as they are; of a function, what tells them from others."""
+    if isinstance(settings.evaluate, Command):
+        return [dict(arm) for arm in settings.arms]
+    texts = (without_addresses(repr(arm)) for arm in settings.arms)
+    return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
+
+
+def _plain(value: dict[str, Any]) -> dict[str, Any]:
+    """As it will be read again, so that it can be compared: numpy's numbers and tuples differ."""
+    plain: dict[str, Any] = json.loads(json.dumps(value, default=_plain_value))
+    return plain
+
+
+def _plain_value(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

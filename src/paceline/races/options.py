@@ -1,0 +1,308 @@
+"""The options of a race, each described once.
+
+`race()` has them as arguments, the command line as flags, a race file as keys, `resume` and
+`profile` take some of them, the journal keeps most, and docs/options.md lists them: all by this.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from paceline.core.arrays import non_negative, positive
+from paceline.core.noise import NOISES
+from paceline.engines.catalog import ENGINES, find_engine
+from paceline.errors import unknown_name
+from paceline.notation import POLICY_HELP, SCALING_HELP
+from paceline.races import checks, forms
+
+if TYPE_CHECKING:
+    from paceline.races.settings import Settings
+
+DIRECTIONS = ("maximize", "minimize")
+
+
+@dataclass(frozen=True)
+class Option:
+    """All that there is to know about an option, but for what it does.
+
+    `kept` says what the journal does with it: "race" is part of what the race is, and must not
+    change; "session" is how it is run, and a resume may change it; None is not kept. `record` gives
+    what is written, from checked settings, and `recall` makes a value of it again.
+    """
+
+    name: str
+    default: Any
+    takes: str  # in a few words; also what stands for it in --help
+    help: str
+    check: checks.Check
+    group: str
+    kept: Literal["race", "session"] | None = None
+    short: str = ""  # its flag of one letter
+    words: Callable[[str], Any] | None = str  # from the command line; None: only in Python
+    choices: tuple[str, ...] = ()
+    in_profile: bool = False
+    record: "Callable[[Settings], Any] | None" = None
+    recall: Callable[[Any], Any] = lambda plain: plain
+
+    def recorded(self, settings: "Settings") -> Any:
+        """What the journal keeps of it."""
+        return settings.options[self.name] if self.record is None else self.record(settings)
+
+
+STOP = "when to stop"
+VALUES = "the values"
+POOL = "the pool"
+TROUBLE = "when pulls fail"
+RECORD = "the record"
+
+_ALL = (
+    Option(
+        "confidence",
+        None,
+        "P",
+        "stop when the best is known so surely (default 0.95, unless there is a deadline)",
+        checks.optional(checks.confidence),
+        STOP,
+        kept="race",
+        short="-c",
+        words=float,
+        record=lambda settings: settings.goal.confidence,
+    ),
+    Option(
+        "deadline",
+        None,
+        "WHEN",
+        "answer by then: 90s, 10m, 1h30m, or a moment such as 2030-01-31T18:00",
+        checks.optional(checks.deadline),
+        STOP,
+        kept="session",
+        short="-d",
+        record=forms.write_deadline,
+        recall=forms.read_deadline,
+    ),
+    Option(
+        "max_pulls",
+        None,
+        "N",
+        "give up before more pulls than these",
+        checks.optional(checks.max_pulls),
+        STOP,
+        kept="session",
+        words=int,
+    ),
+    Option(
+        "direction",
+        "maximize",
+        "",
+        "whether the highest or the lowest mean is the best",
+        checks.one_of(*DIRECTIONS),
+        STOP,
+        kept="race",
+        choices=DIRECTIONS,
+    ),
+    Option(
+        "top",
+        1,
+        "K",
+        "find the best K arms (default 1)",
+        checks.count(1),
+        STOP,
+        kept="race",
+        words=int,
+    ),
+    Option(
+        "tolerance",
+        0.0,
+        "X",
+        "an arm that is worse by no more than this is good enough (default 0)",
+        non_negative,
+        STOP,
+        kept="race",
+        words=float,
+    ),
+    Option(
+        "policy",
+        None,
+        "POLICY",
+        POLICY_HELP,
+        checks.optional(checks.policy),
+        STOP,
+        kept="race",
+        short="-p",
+        record=lambda settings: forms.write_policy(settings.policy),
+        recall=forms.read_policy,
+    ),
+    Option(
+        "noise",
+        "auto",
+        "",
+        "what is assumed about the values (default: seen from the first ones)",
+        checks.one_of(*NOISES),
+        VALUES,
+        kept="race",
+        choices=NOISES,
+        record=lambda settings: settings.noise.kind,
+    ),
+    Option(
+        "bounds",
+        None,
+        "LO,HI",
+        "all values lie between these",
+        checks.optional(checks.bounds),
+        VALUES,
+        kept="race",
+        words=forms.two_numbers,
+        recall=forms.tuple_or_other,
+    ),
+    Option(
+        "sigma",
+        None,
+        "X",
+        "the scale of the noise",
+        checks.optional(positive),
+        VALUES,
+        kept="race",
+        words=float,
+    ),
+    Option(
+        "paired",
+        None,
+        "",
+        "the k-th pulls of all arms share a seed (default: where pulls take seeds)",
+        checks.optional(checks.truth),
+        VALUES,
+        kept="race",
+        record=lambda settings: settings.pairing.to_json(),
+        recall=forms.Pairing.from_json,
+    ),
+    Option(
+        "seed",
+        0,
+        "N",
+        "of all the pulls' seeds (default 0)",
+        checks.count(0),
+        VALUES,
+        kept="race",
+        words=int,
+        in_profile=True,
+    ),
+    Option(
+        "engine",
+        "local",
+        "ENGINE",
+        f"where pulls run: {', '.join(ENGINES)} (default local)",
+        find_engine,
+        POOL,
+        kept="session",
+        in_profile=True,
+        record=lambda settings: settings.engine.name,
+    ),
+    Option(
+        "cores",
+        None,
+        "N",
+        "the pool (default: all this process may use)",
+        checks.optional(checks.count(1)),
+        POOL,
+        kept="session",
+        words=int,
+        in_profile=True,
+    ),
+    Option(
+        "cores_per_pull",
+        None,
+        "N|LO-HI",
+        "fix the cores of a pull, or keep them in a range (default: adapted as it goes)",
+        checks.optional(checks.cores_per_pull),
+        POOL,
+        kept="session",
+        words=forms.number_or_range,
+        in_profile=True,
+        recall=forms.tuple_or_other,
+    ),
+    Option(
+        "scaling",
+        None,
+        "SCALING",
+        f"{SCALING_HELP}; default: measured as it goes",
+        checks.optional(checks.scaling),
+        POOL,
+        kept="session",
+        short="-s",
+        record=forms.write_scaling,
+        recall=forms.read_scaling,
+    ),
+    Option(
+        "timeout",
+        None,
+        "SPAN",
+        "a pull that takes longer has failed: 90s, 10m",
+        checks.optional(checks.span),
+        TROUBLE,
+        kept="session",
+        in_profile=True,
+    ),
+    Option(
+        "retries",
+        2,
+        "N",
+        "tries after a failed pull (default 2)",
+        checks.count(0),
+        TROUBLE,
+        kept="session",
+        words=int,
+    ),
+    Option(
+        "on_failure",
+        "drop-arm",
+        "",
+        "if those fail too: race on without the arm (default), or stop",
+        checks.one_of("drop-arm", "stop"),
+        TROUBLE,
+        kept="session",
+        choices=("drop-arm", "stop"),
+    ),
+    Option(
+        "journal",
+        None,
+        "FILE",
+        "record every result here; if the file exists, the race resumes from it",
+        checks.optional(checks.path),
+        RECORD,
+        short="-j",
+    ),
+    Option(
+        "callbacks",
+        (),
+        "functions",
+        "called with a Standing after every round; one that returns True stops the race",
+        checks.callbacks,
+        RECORD,
+        words=None,
+    ),
+    Option(
+        "progress",
+        None,
+        "bool",
+        "show the standings (default: if standard error is a terminal)",
+        checks.progress,
+        RECORD,
+        words=None,
+    ),
+)
+OPTIONS: Mapping[str, Option] = {option.name: option for option in _ALL}
+
+
+def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """All options by name: those given, checked one by one, and the defaults of the others.
+
+    >>> check_options({"deadline": "10m"})["retries"]
+    2
+    """
+    for name in given:
+        if name not in OPTIONS:
+            raise unknown_name("argument", name, OPTIONS)
+    return {
+        name: option.check(given.get(name, option.default), name)
+        for name, option in OPTIONS.items()
+    }

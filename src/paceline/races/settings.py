@@ -1,0 +1,281 @@
+"""What a user asked of a race, checked: everything that can be refused is refused here."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from paceline.commands import Command
+from paceline.core.delays import Delays
+from paceline.core.noise import Noise
+from paceline.core.pool import CorePool
+from paceline.core.problem import takes
+from paceline.core.scaling import Scaling
+from paceline.core.seeds import pull_seeds
+from paceline.durations import Deadline, deadline_of
+from paceline.engines.base import Engine
+from paceline.engines.catalog import find_engine
+from paceline.engines.workload import Workload
+from paceline.errors import InvalidInput
+from paceline.machine import AvailableCores
+from paceline.policies.base import Policy, Task
+from paceline.policies.catalog import find_policy
+from paceline.pools.model import NO_IDEA
+from paceline.pools.rules import Rules
+from paceline.races.forms import Pairing, RecordedScaling
+from paceline.races.labels import labels_of
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When a race ends, and what it is to find."""
+
+    confidence: float | None
+    deadline: Deadline | None
+    minimize: bool
+    top: int
+    tolerance: float
+    max_pulls: float
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A race, ready to be run. `options` has every option by its name, as it was checked."""
+
+    evaluate: Callable[..., Any] | Command | str  # a function of which only the name is known
+    arms: tuple[Any, ...]
+    labels: tuple[str, ...]
+    options: Mapping[str, Any]
+    goal: Goal
+    noise: Noise
+    pairing: Pairing
+    rules: Rules
+    available: AvailableCores
+    pool: CorePool | None  # None: τ is learned, or its level is
+    shape: CorePool | None
+    policy: Policy
+
+    @property
+    def engine(self) -> Engine:
+        """Where pulls run; of a race that is only read, the engine may be unknown here."""
+        return find_engine(self.options["engine"])
+
+    @property
+    def sign(self) -> float:
+        """−1 where low values are good."""
+        return -1.0 if self.goal.minimize else 1.0
+
+    def workload(self) -> Workload:
+        """What the pulls of the race are."""
+        assert not isinstance(self.evaluate, str)
+        seeds = partial(pull_seeds, self.options["seed"], paired=self.pairing.shares_seeds)
+        return Workload(self.evaluate, self.arms, seeds)
+
+    def task(
+        self,
+        arms: int,
+        pool: Scaling,
+        noise: Noise,
+        deadline: float | None,
+        delays: Delays | None = None,
+    ) -> Task:
+        """What the policy is told at its start."""
+        return Task(
+            arms=arms,
+            scaling=pool,
+            confidence=self.goal.confidence,
+            deadline=deadline,
+            top=self.goal.top,
+            tolerance=self.goal.tolerance,
+            noise=noise.negated() if self.goal.minimize else noise,
+            paired=self.pairing.judges_pairs,
+            arms_at_start=len(self.arms),
+            delays=delays,
+            seed=self.options["seed"],
+        )
+
+
+def check_race(
+    evaluate: Callable[..., Any] | Command, arms: Sequence[Any], options: Mapping[str, Any]
+) -> Settings:
+    """Check a race as a whole; each of its options was checked before."""
+    candidates = _arms(arms)
+    _check_evaluate(evaluate, candidates, paired=bool(options["paired"]))
+    available = options["engine"].available()
+    settings = assemble(evaluate, candidates, labels_of(candidates), options, available)
+    _check_engine(settings)
+    if isinstance(evaluate, Command) and evaluate.value.kind == "time":
+        _check_timing(settings.rules)
+    # A policy that is not fit for it refuses.
+    deadline = settings.goal.deadline
+    seconds = None if deadline is None else deadline.seconds
+    known = settings.pool or NO_IDEA
+    settings.policy.start(settings.task(len(candidates), known, settings.noise, seconds))
+    if settings.goal.max_pulls < len(candidates):
+        raise InvalidInput(
+            f"max_pulls={options['max_pulls']} is less than one pull for each of the "
+            f"{len(candidates)} arms: raise it to {len(candidates)} at least"
+        )
+    return settings
+
+
+def assemble(
+    evaluate: Callable[..., Any] | Command | str,
+    arms: tuple[Any, ...],
+    labels: tuple[str, ...],
+    options: Mapping[str, Any],
+    available: AvailableCores,
+) -> Settings:
+    """Work out what checked options leave open, on the cores that are there."""
+    goal = _goal(options)
+    noise = Noise.checked(options["noise"], options["bounds"], options["sigma"])
+    policy = find_policy(options["policy"], deadline_only=goal.confidence is None)
+    rules = replace(_rules(options, available), allowed=noise.allowed)
+    pool, shape = _scaling(options["scaling"], rules)
+    pairing = options["paired"]
+    if pairing is None:
+        may_share = not isinstance(evaluate, str) and _may_share(evaluate, arms, noise)
+        # To a deadline a stage would have to wait for both of a pair, and means gain by it anyway.
+        to_confidence = goal.confidence is not None
+        judged = may_share and to_confidence and policy.judges_pairs
+        pairing = Pairing(judged or (may_share and not to_confidence), judged)
+    elif not isinstance(pairing, Pairing):
+        pairing = Pairing(pairing, pairing)
+    return Settings(
+        evaluate=evaluate,
+        arms=arms,
+        labels=labels,
+        options=options,
+        goal=goal,
+        noise=noise,
+        pairing=pairing,
+        rules=rules,
+        available=available,
+        pool=pool,
+        shape=shape,
+        policy=policy,
+    )
+
+
+def _goal(options: Mapping[str, Any]) -> Goal:
+    confidence, deadline = options["confidence"], options["deadline"]
+    if confidence is None and deadline is None:
+        confidence = 0.95
+    if deadline is not None and not isinstance(deadline, Deadline):
+        deadline = deadline_of(deadline, datetime.now().astimezone())
+    return Goal(
+        confidence=confidence,
+        deadline=deadline,
+        minimize=options["direction"] == "minimize",
+        top=options["top"],
+        tolerance=options["tolerance"],
+        max_pulls=math.inf if options["max_pulls"] is None else options["max_pulls"],
+    )
+
+
+def _arms(arms: Sequence[Any]) -> tuple[Any, ...]:
+    if isinstance(arms, str | bytes | Mapping | Set) or not hasattr(arms, "__iter__"):
+        raise InvalidInput(f"arms must be a list of candidates, got {arms!r}")
+    candidates = tuple(arms)
+    if len(candidates) < 2:
+        raise InvalidInput(
+            f"there {'is only one arm' if candidates else 'are no arms'}: give at least two "
+            "candidates"
+        )
+    return candidates
+
+
+def _check_evaluate(evaluate: Any, arms: Sequence[Any], *, paired: bool) -> None:
+    if isinstance(evaluate, Command):
+        odd = next((arm for arm in arms if not isinstance(arm, Mapping)), None)
+        if odd is not None:
+            raise InvalidInput(
+                f"the arms of a command are tables of its parameters, {{'x': 1}} say: got {odd!r}"
+            )
+        evaluate.check(arms, paired=paired)
+        return
+    if not callable(evaluate):
+        raise InvalidInput(f"evaluate must be a function of an arm, or a Command: got {evaluate!r}")
+    if paired and not takes(evaluate, "seed"):
+        raise InvalidInput(
+            "paired=True gives the k-th pulls of all arms one seed, but evaluate takes none: "
+            "write evaluate(arm, *, seed)"
+        )
+
+
+def _may_share(evaluate: Callable[..., Any] | Command, arms: Sequence[Any], noise: Noise) -> bool:
+    """Whether pulls of all arms can have the same seeds, and it does not cost much if they do.
+
+    With a known scale the worst that differences may do is assumed, which costs half as many pulls
+    again; between wider bounds than 0 and 1 it costs an eighth.
+    """
+    if noise.sigma is not None or noise.kind in ("bounded", "subgaussian"):
+        return False
+    if not isinstance(evaluate, Command):
+        return takes(evaluate, "seed")
+    try:
+        evaluate.check(arms, paired=True)
+    except InvalidInput:  # it takes no seed, or two arms would write the same file
+        return False
+    return True
+
+
+def _rules(options: Mapping[str, Any], available: AvailableCores) -> Rules:
+    pool = options["cores"] or available.cores
+    per_pull = options["cores_per_pull"]
+    if per_pull is None:
+        least, most = 1, pool
+    else:
+        least, most = per_pull if isinstance(per_pull, tuple) else (per_pull, per_pull)
+    if least > pool:
+        size = str(available) if options["cores"] is None else f"cores={pool}"
+        raise InvalidInput(
+            f"a pull wants {least} cores and the pool has {size}: lower cores_per_pull, or "
+            "raise cores"
+        )
+    timeout = math.inf if options["timeout"] is None else options["timeout"]
+    return Rules(pool, least, min(most, pool), options["retries"], timeout)
+
+
+def _check_engine(settings: Settings) -> None:
+    """Refuse what the engine cannot do."""
+    engine = settings.engine
+    if isinstance(settings.evaluate, Command) and not engine.abilities.commands:
+        raise InvalidInput(f"the engine {engine.name!r} runs functions, no commands: use another")
+    if settings.rules.timeout < math.inf and not engine.abilities.kill:
+        raise InvalidInput(
+            f"the engine {engine.name!r} cannot end a pull that takes too long: leave timeout out"
+        )
+
+
+def _check_timing(rules: Rules) -> None:
+    if rules.least_cores != rules.most_cores:
+        raise InvalidInput(
+            "the value is the command's own time, which depends on its cores: fix them with "
+            "cores_per_pull=1, say"
+        )
+
+
+def _scaling(
+    given: Scaling | RecordedScaling | None, rules: Rules
+) -> tuple[CorePool | None, CorePool | None]:
+    """The pool, if τ is known in seconds; else its shape, if that is known.
+
+    PowerLaw(0.5) says how the seconds of a pull fall with its cores, and nothing of their level.
+    """
+    if given is None:
+        return None, None
+    if isinstance(given, RecordedScaling):
+        pool = rules.pool(given.seconds)
+        return (pool, None) if given.exact else (None, pool)
+    if not isinstance(given, CorePool):
+        return None, rules.pool(lambda cores: float(given.seconds(rules.cores / cores)))
+    if given.cores != rules.cores:
+        raise InvalidInput(
+            f"the scaling is of {given.cores} cores, the pool has {rules.cores}: "
+            f"give cores={given.cores}, or another scaling"
+        )
+    table = given.runtime_seconds
+    return rules.pool(lambda cores: float(table[cores - 1])), None
