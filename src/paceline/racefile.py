@@ -17,6 +17,7 @@ from typing import Any
 
 from paceline.commands import Command
 from paceline.core.arrays import failure_probability, finite_floats, non_negative, positive, whole
+from paceline.core.noise.catalog import NOISES
 from paceline.durations import deadline_of, seconds_of
 from paceline.errors import InvalidInput, unknown_name
 from paceline.templates import check_name, written
@@ -321,7 +322,7 @@ _OPTIONS: dict[str, Callable[[Any, str], Any]] = {
     "direction": _one_of("maximize", "minimize"),
     "top": _count(1),
     "tolerance": non_negative,
-    "noise": _one_of("auto", "bernoulli", "bounded", "normal", "subgaussian"),
+    "noise": _one_of(*NOISES),
     "bounds": _bounds,
     "sigma": positive,
     "paired": _truth,

@@ -8,6 +8,7 @@ from typing import Any
 from paceline.cli import race_options
 from paceline.cli.specs import POLICY_HELP, SCALING_HELP, policies_page
 from paceline.commands import Command
+from paceline.core.noise.catalog import NOISES
 from paceline.errors import InvalidInput
 from paceline.racefile import check_arms, grid, parse_list
 from paceline.values import VALUE_HELP
@@ -133,7 +134,7 @@ def _add_race(group: Any) -> None:
     )
     group.add_argument(
         "--noise",
-        choices=("auto", "bernoulli", "bounded", "normal", "subgaussian"),
+        choices=tuple(NOISES),
         help="what is assumed about the values (default: seen from the first ones)",
     )
     group.add_argument(

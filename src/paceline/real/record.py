@@ -7,7 +7,7 @@ import os
 import platform
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from paceline.commands import Command
 from paceline.core.arrays import Ints
 from paceline.core.delays import Delays
 from paceline.core.noise import Noise
+from paceline.core.noise.catalog import from_json as noise_from_json
 from paceline.core.pool import CorePool
 from paceline.core.rounds import Conditions
 from paceline.durations import Deadline
@@ -51,7 +52,7 @@ class Plan:
             "kind": "plan",
             "arms": self.racing.tolist(),
             "pool": self.pool.to_json(),
-            "noise": asdict(self.noise),
+            "noise": self.noise.to_json(),
             "deadline": self.deadline,
             "shift": self.shift,
             "delays": None if self.delays is None else self.delays.to_json(),
@@ -60,8 +61,6 @@ class Plan:
     @classmethod
     def from_json(cls, record: Record, rounds: Sequence[tuple[Record, Snapshot | None]]) -> "Plan":
         """The plan of a record, with the rounds that were recorded after it."""
-        noise = dict(record["noise"])
-        noise["bounds"] = tuple(noise["bounds"]) if noise["bounds"] else None
         first = pool = CorePool.from_json(record["pool"])
         at_start = delays = _delays(record.get("delays"))
         told = []
@@ -74,7 +73,7 @@ class Plan:
         return cls(
             racing=np.array(record["arms"], dtype=np.int64),
             pool=first,
-            noise=Noise(**noise),
+            noise=noise_from_json(record["noise"]),
             deadline=record["deadline"],
             shift=record["shift"],
             delays=at_start,
@@ -93,6 +92,7 @@ class Past:
 
 def header_of(settings: Settings) -> Record:
     """What a race is (which must not change) and how it was to be run (which may)."""
+    noise = settings.noise.to_json()
     header = {
         "kind": "race",
         "format": FORMAT,
@@ -103,9 +103,9 @@ def header_of(settings: Settings) -> Record:
             "confidence": settings.confidence,
             "top": settings.top,
             "tolerance": settings.tolerance,
-            "noise": settings.noise.kind,
-            "bounds": list(settings.noise.bounds) if settings.noise.bounds else None,
-            "sigma": settings.noise.sigma,
+            "noise": noise["kind"],
+            "bounds": noise["bounds"],
+            "sigma": noise["sigma"],
             "paired": _SEEDS_ONLY if settings.shared_seeds > settings.paired else settings.paired,
             "policy": _policy_json(settings.policy),
             "seed": settings.seed,
@@ -260,8 +260,7 @@ def settings_of(
         deadline = Deadline(options["deadline"], moment)
     what = problem["what"]
     labels = tuple(header["labels"])
-    bounds = None if problem["bounds"] is None else tuple(problem["bounds"])
-    noise = Noise(problem["noise"], bounds, problem["sigma"])
+    noise = noise_from_json({**problem, "kind": problem["noise"]})
     return Settings(
         what=what if isinstance(what, str) else Command.from_json(what),
         arms=labels if isinstance(what, str) else tuple(problem["arms"]),

@@ -14,6 +14,7 @@ from paceline.commands import Command
 from paceline.core.arrays import failure_probability, non_negative, positive, whole
 from paceline.core.delays import Delays
 from paceline.core.noise import Noise
+from paceline.core.noise.catalog import checked
 from paceline.core.pool import CorePool
 from paceline.core.problem import takes
 from paceline.core.scaling import Scaling
@@ -115,7 +116,7 @@ def settle(
     rules = _rules(machine, cores, cores_per_pull, retries, timeout)
     if isinstance(evaluate, Command) and evaluate.value.kind == "time":
         _check_timing(rules)
-    assumed = Noise.checked(noise, bounds, sigma)
+    assumed = checked(noise, bounds, sigma)
     rules = replace(rules, allowed=assumed.allowed)
     chosen = find_policy(policy, deadline_only=confidence is None)
     pairing_open, shared = paired is None, bool(paired)
@@ -229,12 +230,8 @@ def _check_what(evaluate: Any, arms: Sequence[Any], *, paired: bool) -> None:
 
 
 def _may_share(evaluate: Callable[..., Any] | Command, arms: Sequence[Any], noise: Noise) -> bool:
-    """Whether pulls of all arms can have the same seeds, and it does not cost much if they do.
-
-    With a known scale the worst that differences may do is assumed, which costs half as many pulls
-    again; between wider bounds than 0 and 1 it costs an eighth.
-    """
-    if noise.sigma is not None or noise.kind in ("bounded", "subgaussian"):
+    """Whether pulls of all arms can have the same seeds, and it does not cost much if they do."""
+    if not noise.sharing_costs_little:
         return False
     if not isinstance(evaluate, Command):
         return takes(evaluate, "seed")
