@@ -19,6 +19,7 @@ from paceline.core.evidence.betting import Betting
 from paceline.core.evidence.group_sequential import KnownSigma
 from paceline.core.evidence.opponents import Opponents
 from paceline.core.noise import BERNOULLI, Noise
+from paceline.core.noise.normal import NormalNoise
 from paceline.core.rounds import Results
 from paceline.display.table import Table
 from paceline.machine import available_cores
@@ -48,7 +49,7 @@ class Instance(NamedTuple):
 def instances() -> list[Instance]:
     """A hundred: near ties and clear leads, of every kind of reward."""
     found = []
-    unknown = Noise("normal")
+    unknown = NormalNoise()
     for arms, pulls in PULLS_PER_ARM.items():
         for gap in GAPS:
             tied = np.r_[0.0, np.full(arms - 1, gap)]
@@ -165,7 +166,7 @@ def _tied(arms: int, rewards: str) -> Instance:
     """All arms the same: the first is as good as any, so it is lost with chance δ at most."""
     even = np.full(arms, 0.5)
     problem = Bernoulli(even) if rewards == "bernoulli" else Normal(even, 0.5)
-    noise = BERNOULLI if rewards == "bernoulli" else Noise("normal")
+    noise = BERNOULLI if rewards == "bernoulli" else NormalNoise()
     return Instance(f"{rewards}, all tied", arms, 0.0, problem, noise, 300_000.0)
 
 

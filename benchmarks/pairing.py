@@ -9,6 +9,8 @@ import numpy as np
 from paceline import Bernoulli, Normal, PowerLaw, Problem, Racing, simulate
 from paceline.core.arrays import Floats
 from paceline.core.noise import Noise
+from paceline.core.noise.bernoulli import BernoulliNoise
+from paceline.core.noise.normal import NormalNoise
 from paceline.display.table import Table
 from paceline.machine import available_cores
 from paceline.parallel import spread
@@ -40,9 +42,9 @@ def seconds(runs: int, job: tuple[Cell, bool]) -> tuple[float, float, float]:
     cell, paired = job
     means = _means(cell.arms, cell.gap)
     problem: Problem = Normal(means, 1.0, cell.common)
-    noise = Noise("normal")
+    noise: Noise = NormalNoise()
     if cell.values == "0/1":
-        problem, noise = Bernoulli(0.5 + 0.3 * means), Noise("bernoulli")
+        problem, noise = Bernoulli(0.5 + 0.3 * means), BernoulliNoise()
     result = simulate(
         problem,
         Racing(),

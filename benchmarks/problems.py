@@ -5,6 +5,7 @@ import numpy as np
 from paceline import Normal, Problem
 from paceline.core.arrays import Floats, Ints
 from paceline.core.noise import Noise
+from paceline.core.noise.bounded import BoundedNoise
 
 _CHUNK = 10_000  # rewards of an arm in memory at once
 
@@ -20,7 +21,7 @@ class Shares(Problem):
 
     @property
     def noise(self) -> Noise:
-        return Noise("bounded", (0.0, 1.0))
+        return BoundedNoise((0.0, 1.0))
 
 
 class Points(Shares):

@@ -11,7 +11,8 @@ from scipy.stats import binomtest
 from benchmarks.cells import FAMILY, PAPER, Cell
 from benchmarks.pulls import noisy
 from paceline import APR, Bernoulli, Normal, Policy, PowerLaw, Racing, race, simulate
-from paceline.core.noise import Noise
+from paceline.core.noise.normal import NormalNoise
+from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.core.problem import Problem
 from paceline.display.table import Table
 from paceline.loop import run as run_race
@@ -98,7 +99,7 @@ def run_noise(runs: int = RUNS) -> Table:
             ("σ known", {}),
             ("σ unknown", {"noise": "normal"}),
             ("paired, 90 % in common", {"noise": "normal", "paired": True}),
-            ("sub-Gaussian", {"noise": Noise("subgaussian", sigma=1.0)}),
+            ("sub-Gaussian", {"noise": SubgaussianNoise(sigma=1.0)}),
         ):
             found = _summary(problem, runs, **options) if options else known
             rows.append((arms, gap, name, *found, found[0] / known[0], found[2] / known[2]))
@@ -125,7 +126,7 @@ def _milliseconds(problem: Problem, batches: int = 5, races: int = 5) -> float:
 def _longest_step(arms: int) -> tuple[float, float]:
     """Mean and longest milliseconds of a step with normal values, the boundary known."""
     problem = Normal(np.r_[0.3, np.linspace(0.0, -1.0, arms - 1)])
-    task = Task(arms=arms, scaling=PowerLaw(0.5), confidence=CONFIDENCE, noise=Noise("normal"))
+    task = Task(arms=arms, scaling=PowerLaw(0.5), confidence=CONFIDENCE, noise=NormalNoise())
     steps: list[float] = []
     for replication in range(20):
         pacer, engine = prepare_race(problem, Racing(), task, 0, replication)

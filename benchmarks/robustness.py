@@ -16,7 +16,7 @@ from paceline.core.doubts import find_doubts
 from paceline.core.evidence.group_sequential import GroupSequential
 from paceline.core.evidence.opponents import Opponents
 from paceline.core.evidence.student import PairedStudent, Student
-from paceline.core.noise import Noise
+from paceline.core.noise.normal import NormalNoise
 from paceline.core.rounds import Results
 from paceline.display.table import Table
 from paceline.machine import available_cores
@@ -25,7 +25,7 @@ from paceline.parallel import spread
 RUNS = 1000
 DELTA = 0.05
 CAP = 400  # pulls of an arm
-NORMAL = Noise("normal")
+NORMAL = NormalNoise()
 
 Draw = Callable[[np.random.Generator, int], Floats]  # so many values of an arm
 Source = Callable[[np.random.Generator, int], Floats]  # so many of each arm, a row per arm

@@ -12,6 +12,7 @@ import numpy as np
 from paceline.core.arrays import Bools, Floats, Ints, positive, whole
 from paceline.core.assumptions import check_assumptions
 from paceline.core.noise import Noise
+from paceline.core.noise.catalog import checked
 from paceline.core.problem import Bernoulli, Normal, Problem
 from paceline.core.rounds import NO_ARMS
 from paceline.core.scaling import PowerLaw, Scaling
@@ -180,7 +181,7 @@ def _problem(means: Any, rewards: str, sigma: float) -> Problem:
 def _noise(problem: Problem, noise: str | Noise | None) -> Noise:
     if noise is None:
         return problem.noise
-    return noise if isinstance(noise, Noise) else Noise.checked(noise)
+    return noise if isinstance(noise, Noise) else checked(noise)
 
 
 def _check_scaling(scaling: Scaling) -> None:

@@ -6,9 +6,13 @@ import pytest
 from paceline.core.arrays import Floats
 from paceline.core.doubts import Doubt, find_doubts
 from paceline.core.noise import Noise
+from paceline.core.noise.bernoulli import BernoulliNoise
+from paceline.core.noise.bounded import BoundedNoise
+from paceline.core.noise.normal import NormalNoise
+from paceline.core.noise.subgaussian import SubgaussianNoise
 
-NORMAL = Noise("normal")
-BINARY = Noise("bernoulli")
+NORMAL = NormalNoise()
+BINARY = BernoulliNoise()
 LABELS = ["a", "b", "c", "d", "e"]
 
 
@@ -44,7 +48,7 @@ def test_few_pulls_raise_no_alarm() -> None:
 # Values that never vary.
 
 
-@pytest.mark.parametrize("noise", [NORMAL, BINARY, Noise("bounded", (0.0, 1.0))])
+@pytest.mark.parametrize("noise", [NORMAL, BINARY, BoundedNoise((0.0, 1.0))])
 def test_where_no_arm_varies_nothing_was_measured(noise: Noise) -> None:
     (doubt,) = find_doubts([np.zeros(9), np.ones(12), np.ones(12)], noise)
     assert (doubt.kind, doubt.arms, doubt.voids) == ("constant", (0, 1, 2), True)
@@ -132,7 +136,7 @@ def test_a_shape_that_is_not_normal_is_said_with_what_to_declare(kind: str, draw
     assert "\n" not in doubt.text(LABELS)
     # Where nothing is claimed, or nothing of the kind is assumed, it does not matter.
     assert (kind in kinds([odd, odd], NORMAL, claims=False)) == (kind == "outlier")
-    assert kind not in kinds([odd, odd], Noise("subgaussian", sigma=1.0))
+    assert kind not in kinds([odd, odd], SubgaussianNoise(sigma=1.0))
 
 
 def test_counts_and_shares_of_few_things_may_have_twins() -> None:

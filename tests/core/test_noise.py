@@ -4,7 +4,13 @@ from typing import Any
 import pytest
 
 from paceline import InvalidInput
-from paceline.core.noise import NOISES, Noise
+from paceline.core.noise import Noise
+from paceline.core.noise.bernoulli import BernoulliNoise
+from paceline.core.noise.bounded import BoundedNoise
+from paceline.core.noise.catalog import NOISES, checked
+from paceline.core.noise.normal import NormalNoise
+from paceline.core.noise.subgaussian import SubgaussianNoise
+from paceline.core.noise.unknown import UnknownNoise
 
 
 @pytest.mark.parametrize(
@@ -35,7 +41,7 @@ from paceline.core.noise import NOISES, Noise
 )
 def test_contradictions_are_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
-        Noise.checked(**given)
+        checked(**given)
 
 
 @pytest.mark.parametrize(
@@ -47,23 +53,23 @@ def test_contradictions_are_refused(given: dict[str, Any], says: str) -> None:
     ],
 )
 def test_auto_becomes_what_the_parameters_say(given: dict[str, Any], kind: str) -> None:
-    assert Noise.checked("auto", **given).kind == kind
+    assert checked("auto", **given).kind == kind
 
 
 def test_bounds_become_a_pair_of_floats() -> None:
     for bounds in ([0, 10], (0.0, 10.0), range(0, 20, 10)):
-        assert Noise.checked("bounded", bounds).bounds == (0.0, 10.0)
+        assert checked("bounded", bounds) == BoundedNoise((0.0, 10.0))
 
 
 @pytest.mark.parametrize(
     ("noise", "scale", "limits"),
     [
-        (Noise("bernoulli"), 0.5, (0.0, 1.0)),
-        (Noise("bounded", (-2.0, 4.0)), 3.0, (-2.0, 4.0)),
-        (Noise("normal"), None, None),
-        (Noise("normal", sigma=2.0), 2.0, None),
-        (Noise("subgaussian", sigma=3.0), 3.0, None),
-        (Noise("auto"), None, None),
+        (BernoulliNoise(), 0.5, (0.0, 1.0)),
+        (BoundedNoise((-2.0, 4.0)), 3.0, (-2.0, 4.0)),
+        (NormalNoise(), None, None),
+        (NormalNoise(sigma=2.0), 2.0, None),
+        (SubgaussianNoise(sigma=3.0), 3.0, None),
+        (UnknownNoise(), None, None),
     ],
 )
 def test_scale_and_limits(
@@ -81,28 +87,28 @@ def test_scale_and_limits(
 
 
 def test_only_possible_values_are_allowed() -> None:
-    coin = Noise("bernoulli").allowed
+    coin = BernoulliNoise().allowed
     assert coin is not None
     assert [coin(value) for value in (0.0, 1.0, 0.5, -1.0, math.nan)] == [True, True] + 3 * [False]
-    negated = Noise("bernoulli").negated().allowed
+    negated = BernoulliNoise().negated().allowed
     assert negated is not None
     assert [negated(value) for value in (0.0, -1.0, 1.0, -0.5)] == [True, True, False, False]
-    bounded = Noise("bounded", (1.0, 2.0)).allowed
+    bounded = BoundedNoise((1.0, 2.0)).allowed
     assert bounded is not None
     values = (1.0, 1.5, 2.0, 0.999, 2.001, math.nan)
     assert [bounded(value) for value in values] == [True] * 3 + [False] * 3
-    for noise in (Noise("normal"), Noise("normal", sigma=1.0), Noise("subgaussian", sigma=1.0)):
+    for noise in (NormalNoise(), NormalNoise(sigma=1.0), SubgaussianNoise(sigma=1.0)):
         assert noise.allowed is None
 
 
 def test_every_assumption_is_described_in_its_own_words() -> None:
     said = {
-        Noise("auto").describe(): "first values",
-        Noise("bernoulli").describe(): "0 and 1",
-        Noise("bounded", (0.5, 20.0)).describe(): "between 0.5 and 20",
-        Noise("normal").describe(): "unknown variances",
-        Noise("normal", sigma=0.25).describe(): "normal values with scale 0.25",
-        Noise("subgaussian", sigma=4.0).describe(): "sub-Gaussian values with scale 4",
+        UnknownNoise().describe(): "first values",
+        BernoulliNoise().describe(): "0 and 1",
+        BoundedNoise((0.5, 20.0)).describe(): "between 0.5 and 20",
+        NormalNoise().describe(): "unknown variances",
+        NormalNoise(sigma=0.25).describe(): "normal values with scale 0.25",
+        SubgaussianNoise(sigma=4.0).describe(): "sub-Gaussian values with scale 4",
     }
     assert len(said) > len(NOISES)  # all different, and normal has two
     for description, words in said.items():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from paceline import APR, SSH, BatchRacing, CorePool, Policy, PowerLaw, SequentialHalving, Uniform
 from paceline.core.arrays import Floats, Ints
 from paceline.core.evidence.lil import LilInterval
-from paceline.core.noise import Noise
+from paceline.core.noise.normal import NormalNoise
 from paceline.core.rounds import Conditions, Results, Round
 from paceline.core.scaling import Scaling
 from paceline.policies.base import Pacer, Task
@@ -142,7 +142,7 @@ def test_uniform_pulls_stay_uniform_however_clear_the_case(policy: Policy, looks
 
 def test_with_unknown_noise_a_look_after_one_pull_drops_nobody() -> None:
     """However far apart they are: of the spread nothing is known yet."""
-    task = Task(arms=3, scaling=PowerLaw(0.1), confidence=0.9, noise=Noise("normal"))
+    task = Task(arms=3, scaling=PowerLaw(0.1), confidence=0.9, noise=NormalNoise())
     pacer = APR().start(task)
     values = np.array([0.0, 1e3, 1e6])
     pacer.tell(Results(np.arange(3), np.ones(3, dtype=np.int64), values, values**2))

@@ -24,6 +24,10 @@ from paceline.core.evidence.boundary import DEPTHS, PILOT
 from paceline.core.evidence.lil import LilEvidence
 from paceline.core.evidence.student import Student
 from paceline.core.noise import Noise
+from paceline.core.noise.bernoulli import BernoulliNoise
+from paceline.core.noise.bounded import BoundedNoise
+from paceline.core.noise.normal import NormalNoise
+from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.core.rounds import Conditions, Results, Round
 from paceline.policies.base import Task
 from paceline.policies.racing import Racing, RacingPacer
@@ -333,12 +337,12 @@ def test_a_cap_leaves_a_race_to_a_confidence_alone_undecided() -> None:
 @pytest.mark.parametrize(
     ("evidence", "noise", "kind"),
     [
-        ("auto", Noise("bernoulli"), Betting),
-        ("auto", Noise("normal"), Student),
-        ("auto", Noise("bounded", (0.0, 1.0)), Betting),
-        ("betting", Noise("bernoulli"), Betting),
-        ("lil", Noise("bernoulli"), LilEvidence),
-        ("lil", Noise("normal"), LilEvidence),
+        ("auto", BernoulliNoise(), Betting),
+        ("auto", NormalNoise(), Student),
+        ("auto", BoundedNoise((0.0, 1.0)), Betting),
+        ("betting", BernoulliNoise(), Betting),
+        ("lil", BernoulliNoise(), LilEvidence),
+        ("lil", NormalNoise(), LilEvidence),
     ],
 )
 def test_the_evidence_is_what_was_asked_for(evidence: str, noise: Noise, kind: type) -> None:
@@ -350,7 +354,7 @@ def test_unknown_evidence_is_refused_with_the_nearest_name() -> None:
         Racing("beting")
 
 
-@pytest.mark.parametrize("noise", [Noise("normal"), Noise("subgaussian", sigma=1.0)])
+@pytest.mark.parametrize("noise", [NormalNoise(), SubgaussianNoise(sigma=1.0)])
 def test_betting_without_bounds_is_refused(noise: Noise) -> None:
     with pytest.raises(InvalidInput, match="between bounds"):
         start(Racing("betting"), noise=noise)
@@ -390,11 +394,11 @@ def betas() -> Problem:
 
 
 CASES: dict[str, tuple[Callable[[], Problem], Noise]] = {
-    "bernoulli": (lambda: Bernoulli(MEANS), Noise("bernoulli")),
-    "bounded": (betas, Noise("bounded", (0.0, 1.0))),
-    "normal": (lambda: Normal(MEANS, 0.2, common=0.5), Noise("normal")),
-    "normal, σ known": (lambda: Normal(MEANS, 0.2, common=0.5), Noise("normal", sigma=0.2)),
-    "subgaussian": (lambda: Normal(MEANS, 0.2, common=0.5), Noise("subgaussian", sigma=0.2)),
+    "bernoulli": (lambda: Bernoulli(MEANS), BernoulliNoise()),
+    "bounded": (betas, BoundedNoise((0.0, 1.0))),
+    "normal": (lambda: Normal(MEANS, 0.2, common=0.5), NormalNoise()),
+    "normal, σ known": (lambda: Normal(MEANS, 0.2, common=0.5), NormalNoise(sigma=0.2)),
+    "subgaussian": (lambda: Normal(MEANS, 0.2, common=0.5), SubgaussianNoise(sigma=0.2)),
 }
 
 
@@ -448,7 +452,7 @@ def test_common_noise_drops_out_of_a_paired_race() -> None:
 @pytest.mark.parametrize("paired", [False, True], ids=["alone", "paired"])
 def test_a_slice_of_one_pull_says_nothing_about_normal_values(paired: bool) -> None:
     """The trap: of their spread nothing is known, and what is no number is below no bar."""
-    pacer = start(Racing("lil"), arms=3, noise=Noise("normal"), tolerance=0.1, paired=paired)
+    pacer = start(Racing("lil"), arms=3, noise=NormalNoise(), tolerance=0.1, paired=paired)
     rng = np.random.default_rng(7)
     for _ in range(4):  # slices of one pull
         answer(pacer, Normal([0.0, 0.0, 1.0]), rng)

@@ -24,7 +24,10 @@ from paceline import (
 )
 from paceline.core.arrays import Floats, Ints
 from paceline.core.delays import Boxed, Delays
-from paceline.core.noise import Noise
+from paceline.core.noise.bernoulli import BernoulliNoise
+from paceline.core.noise.bounded import BoundedNoise
+from paceline.core.noise.normal import NormalNoise
+from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.core.problem import Problem
 from paceline.core.rounds import Conditions, Results, Round
 from paceline.engines.simulated import SimulatedEngine
@@ -64,25 +67,25 @@ class OtherTask(PolicyContract):
 class TestStagedNormal(OtherTask):
     policy = Staged()
     goal = {"deadline": 30.0}
-    changes = {"noise": Noise("normal")}
+    changes = {"noise": NormalNoise()}
 
 
 class TestStagedBounded(OtherTask):
     policy = Staged()
     goal = {"deadline": 30.0}
-    changes = {"noise": Noise("bounded", (0.0, 1.0))}
+    changes = {"noise": BoundedNoise((0.0, 1.0))}
 
 
 class TestStagedKnownSigma(OtherTask):
     policy = Staged()
     goal = {"deadline": 30.0}
-    changes = {"noise": Noise("subgaussian", sigma=0.5)}
+    changes = {"noise": SubgaussianNoise(sigma=0.5)}
 
 
 class TestStagedPaired(OtherTask):
     policy = Staged()
     goal = {"deadline": 30.0}
-    changes = {"paired": True, "noise": Noise("normal")}
+    changes = {"paired": True, "noise": NormalNoise()}
 
 
 class TestStagedTop3(OtherTask):
@@ -100,7 +103,7 @@ class TestStagedOnUnevenPulls(OtherTask):
 class TestStagedTop3OnUnevenPulls(OtherTask):
     policy = Staged()
     goal = {"deadline": 60.0}
-    changes = {"delays": SPREAD, "top": 3, "noise": Noise("normal")}
+    changes = {"delays": SPREAD, "top": 3, "noise": NormalNoise()}
 
 
 class TestStagedThatWaits(OtherTask):
@@ -320,7 +323,7 @@ def test_low_values_can_be_good_and_top_arms_are_found() -> None:
     rng = np.random.default_rng(0)
     costs = np.r_[0.1, 0.12, 0.14, np.linspace(0.5, 0.9, 37)]
     for top in (1, 3):
-        noise = Noise("bernoulli").negated()
+        noise = BernoulliNoise().negated()
         task = Task(arms=40, scaling=PowerLaw(0.5), deadline=300.0, noise=noise, top=top)
         pacer = Staged().start(task)
         while pacer.verdict is None:
@@ -332,7 +335,7 @@ def test_low_values_can_be_good_and_top_arms_are_found() -> None:
 
 
 def test_normal_values_that_do_not_vary_are_no_trouble() -> None:
-    task = Task(arms=9, scaling=PowerLaw(0.5), deadline=40.0, noise=Noise("normal"))
+    task = Task(arms=9, scaling=PowerLaw(0.5), deadline=40.0, noise=NormalNoise())
     pacer = Staged().start(task)
     while pacer.verdict is None:
         wanted = pacer.ask()
@@ -428,7 +431,7 @@ def test_whatever_is_back_when_the_time_comes_leads_to_a_decision(
     arms = int(rng.integers(top + 1, 30))
     scaling = PowerLaw(0.5)
     deadline = Boxed(scaling, SPREAD).seconds(float(arms)) * rng.uniform(1, 20)
-    noise = Noise("normal") if learns else Noise("bernoulli")
+    noise = NormalNoise() if learns else BernoulliNoise()
     task = Task(
         arms=arms, scaling=scaling, deadline=deadline, top=top, noise=noise, delays=SPREAD, seed=1
     )

@@ -17,7 +17,8 @@ from paceline import Bernoulli, Normal, Policy, PowerLaw, Problem, Simulation, s
 from paceline.core.arrays import Floats
 from paceline.core.evidence.betting import Betting
 from paceline.core.evidence.opponents import Opponents
-from paceline.core.noise import Noise
+from paceline.core.noise.bernoulli import BernoulliNoise
+from paceline.core.noise.normal import NormalNoise
 from paceline.core.rounds import Results
 from paceline.policies.base import Task
 from paceline.policies.racing import Racing
@@ -92,7 +93,7 @@ def test_with_a_tolerance_the_answer_is_seldom_too_bad(kind: str) -> None:
     runs, tolerance = 400, 0.1
     means = one_against_many(6, tolerance + 1e-9)
     problem: Problem = Bernoulli(means) if kind == "bets" else Normal(means, 0.5)
-    noise = Noise("bernoulli") if kind == "bets" else Noise("normal")
+    noise = BernoulliNoise() if kind == "bets" else NormalNoise()
     result = races(problem, Racing(), runs, 2000, tolerance=tolerance, noise=noise)
     decided = result.index >= 0
     assert decided.mean() > 0.9

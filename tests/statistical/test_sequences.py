@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from paceline.core.arrays import Floats
-from paceline.core.evidence.sequences import intervals
-from paceline.core.noise import Noise
+from paceline.core.noise import BERNOULLI, Noise
+from paceline.core.noise.bounded import BoundedNoise
+from paceline.core.noise.normal import NormalNoise
+from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.core.tally import Tally
 from tests.statistical.test_guarantee import refutes
 
@@ -28,8 +30,7 @@ def coins(p: float) -> Draw:
     return lambda rng, shape: (rng.random(shape) < p).astype(float)
 
 
-BERNOULLI = Noise("bernoulli")
-UNIT = Noise("bounded", bounds=(0.0, 1.0))
+UNIT = BoundedNoise(bounds=(0.0, 1.0))
 CASES: dict[str, tuple[Draw, float, Noise]] = {
     "even coins": (coins(0.5), 0.5, BERNOULLI),
     "rare ones": (coins(0.02), 0.02, BERNOULLI),
@@ -37,9 +38,9 @@ CASES: dict[str, tuple[Draw, float, Noise]] = {
     "skewed": (lambda rng, shape: rng.beta(0.5, 5, shape), 1 / 11, UNIT),
     "two values": (coins(0.1), 0.1, UNIT),
     "two values, high": (lambda rng, n: 1 - 0.5 * coins(0.1)(rng, n), 0.95, UNIT),
-    "normal": (lambda rng, shape: rng.normal(3, 2, shape), 3.0, Noise("normal", sigma=2.0)),
-    "signs": (lambda rng, n: 2 * coins(0.5)(rng, n) - 1, 0.0, Noise("subgaussian", sigma=1.0)),
-    "unknown variance": (lambda rng, shape: rng.normal(3, 2, shape), 3.0, Noise("normal")),
+    "normal": (lambda rng, shape: rng.normal(3, 2, shape), 3.0, NormalNoise(sigma=2.0)),
+    "signs": (lambda rng, n: 2 * coins(0.5)(rng, n) - 1, 0.0, SubgaussianNoise(sigma=1.0)),
+    "unknown variance": (lambda rng, shape: rng.normal(3, 2, shape), 3.0, NormalNoise()),
 }
 
 
@@ -52,7 +53,7 @@ def failures(draw: Draw, mean: float, noise: Noise, shrunk: float = 1.0) -> int:
         tally.pulls += now - before
         tally.sums += values.sum(axis=1)
         tally.squares += (values**2).sum(axis=1)
-        low, high = intervals(tally, noise, ALPHA)
+        low, high = noise.intervals(tally, ALPHA)
         middle = tally.sums / tally.pulls
         wrong |= mean < middle - shrunk * (middle - low)
         wrong |= mean > middle + shrunk * (high - middle)

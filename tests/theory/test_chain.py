@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from paceline import Amdahl, CorePool, Ernest, InvalidInput, Measured, PowerLaw, Scaling
 from paceline.core.arrays import MOST_PULLS_PER_ARM, Floats, Ints
-from paceline.core.noise import Noise
+from paceline.core.noise.normal import NormalNoise
 from paceline.core.scaling import ROUNDING
 from paceline.theory import (
     Chain,
@@ -28,7 +28,7 @@ from paceline.theory import (
 from paceline.theory.chain import least_pulls, plan_wider
 from paceline.theory.raceplan import floor_of
 
-UNKNOWN = Noise("normal")
+UNKNOWN = NormalNoise()
 SLACK = 1 + 10 * ROUNDING
 
 

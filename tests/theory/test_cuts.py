@@ -15,6 +15,8 @@ from scipy.stats import binom, binomtest, norm
 from paceline import InvalidInput, PowerLaw
 from paceline.core.arrays import Floats, Ints
 from paceline.core.noise import BERNOULLI, Noise
+from paceline.core.noise.bounded import BoundedNoise
+from paceline.core.noise.normal import NormalNoise
 from paceline.theory import (
     bottleneck,
     gaps_of,
@@ -25,7 +27,6 @@ from paceline.theory import (
     success_bound,
 )
 from paceline.theory.cuts import (
-    _at_least,
     chain_bound,
     closed_bound,
     cut_bound,
@@ -33,12 +34,13 @@ from paceline.theory.cuts import (
     rate_hardness,
     rates,
 )
+from paceline.theory.field import _at_least
 
 RUNS = 5000
 CERTAIN = 1e-6
 
-UNIT_NORMAL = Noise("normal", sigma=1.0)
-NOISES = [BERNOULLI, Noise("bounded", bounds=(-1.0, 2.0)), Noise("normal", sigma=0.5)]
+UNIT_NORMAL = NormalNoise(sigma=1.0)
+NOISES = [BERNOULLI, BoundedNoise(bounds=(-1.0, 2.0)), NormalNoise(sigma=0.5)]
 some_means = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=12, unique=True)
 some_noise = st.sampled_from(NOISES)
 
@@ -197,7 +199,7 @@ def beta(rng: np.random.Generator, size: tuple[int, ...], means: Floats) -> Floa
     return 3 * rng.beta((means + 1) / 3, (2 - means) / 3, size) - 1
 
 
-WIDE = Noise("bounded", bounds=(-1.0, 2.0))
+WIDE = BoundedNoise(bounds=(-1.0, 2.0))
 INSTANCES = {
     "two": Instance((0.7, 0.4), BERNOULLI, zeros_and_ones),
     "one good": Instance((0.8,) + (0.5,) * 7, BERNOULLI, zeros_and_ones),
@@ -410,8 +412,8 @@ def test_order_and_scale_of_the_arms_do_not_matter(
     spread = max(means) - sorted(means)[-2]
     if spread < 1e-6:
         return
-    bound = cut_bound(means, Noise("bounded", bounds=(0.0, 1.0)), pulls=pulls, kept=kept)
-    stretched = Noise("bounded", bounds=(-3.0, 1.0))
+    bound = cut_bound(means, BoundedNoise(bounds=(0.0, 1.0)), pulls=pulls, kept=kept)
+    stretched = BoundedNoise(bounds=(-3.0, 1.0))
     moved = [4 * mean - 3 for mean in reversed(means)]
     assert cut_bound(moved, stretched, pulls=pulls, kept=kept) == pytest.approx(bound, rel=1e-3)
 
@@ -501,8 +503,8 @@ def test_low_values_that_are_good_have_the_same_bounds() -> None:
         (lambda: rates([0.5], BERNOULLI), "below the number of arms"),
         (lambda: rates([0.5, 0.1], BERNOULLI, top=2), "below the number of arms"),
         (lambda: rates([1.5, 0.1], BERNOULLI), "between 0 and 1"),
-        (lambda: rates([0.5, 0.1], Noise("normal")), "give sigma="),
-        (lambda: rates([0.5, 0.1], Noise("normal"), sigma=-1.0), "above 0"),
+        (lambda: rates([0.5, 0.1], NormalNoise()), "give sigma="),
+        (lambda: rates([0.5, 0.1], NormalNoise(), sigma=-1.0), "above 0"),
         (lambda: cut_bound([0.5, 0.1, 0.0], BERNOULLI, pulls=9, kept=1, top=2), "at least 2"),
         (lambda: cut_bound([0.5, 0.1], BERNOULLI, pulls=-1, kept=1), "at least 0"),
         (lambda: chain_bound([0.5, 0.1], BERNOULLI, kept=[1], pulls=[]), "1 cuts and 0 pulls"),

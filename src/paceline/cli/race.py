@@ -7,6 +7,7 @@ from typing import Any
 
 from paceline.cli import race_options
 from paceline.commands import VALUE_HELP, Command, check_arms, grid, parse_list
+from paceline.core.noise.catalog import NOISES
 from paceline.errors import InvalidInput
 from paceline.notation import POLICY_HELP, SCALING_HELP, policies_page
 
@@ -131,7 +132,7 @@ def _add_race(group: Any) -> None:
     )
     group.add_argument(
         "--noise",
-        choices=("auto", "bernoulli", "bounded", "normal", "subgaussian"),
+        choices=tuple(NOISES),
         help="what is assumed about the values (default: seen from the first ones)",
     )
     group.add_argument(

@@ -67,10 +67,11 @@ def find_doubts(values: Sequence[Floats], noise: Noise, *, claims: bool = True) 
 
     Where nothing is claimed of the verdict, their shape does not matter.
 
+    >>> from paceline.core.noise.normal import NormalNoise
     >>> rng = np.random.default_rng(0)
-    >>> find_doubts([rng.normal(0, 1, 50), rng.normal(1, 2, 50)], Noise("normal"))
+    >>> find_doubts([rng.normal(0, 1, 50), rng.normal(1, 2, 50)], NormalNoise())
     []
-    >>> [one.kind for one in find_doubts([np.full(9, 3.0), np.full(9, 7.0)], Noise("normal"))]
+    >>> [one.kind for one in find_doubts([np.full(9, 3.0), np.full(9, 7.0)], NormalNoise())]
     ['constant']
     """
     seen = {arm: one for arm, one in enumerate(values) if one.size >= _FEW}
@@ -81,7 +82,7 @@ def find_doubts(values: Sequence[Floats], noise: Noise, *, claims: bool = True) 
         if lost:  # then whatever else is odd about them follows from that
             return found + lost
         found += _dependent(varied)
-        if noise.kind == "normal":
+        if noise.shaped:
             found += _outliers(varied)
             found += _shape(varied) if claims else ()
     return found

@@ -14,6 +14,10 @@ import numpy as np
 
 from paceline.core.arrays import Floats, Ints, finite_floats, non_negative, positive
 from paceline.core.noise import Noise
+from paceline.core.noise.bernoulli import BernoulliNoise
+from paceline.core.noise.bounded import BoundedNoise
+from paceline.core.noise.normal import NormalNoise
+from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.core.seeds import pull_seed
 from paceline.errors import InvalidInput
 
@@ -35,7 +39,7 @@ class Problem(ABC):
     @property
     def noise(self) -> Noise:
         """What a policy may assume."""
-        return Noise("subgaussian", sigma=self.sigma)
+        return SubgaussianNoise(sigma=self.sigma)
 
     @abstractmethod
     def draw(
@@ -77,7 +81,7 @@ class Bernoulli(Problem):
     @property
     def noise(self) -> Noise:
         """Values 0 and 1."""
-        return Noise("bernoulli")
+        return BernoulliNoise()
 
     def draw(
         self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
@@ -117,7 +121,7 @@ class Normal(Problem):
     @property
     def noise(self) -> Noise:
         """Normal, the standard deviation known."""
-        return Noise("normal", sigma=self.sigma)
+        return NormalNoise(sigma=self.sigma)
 
     def draw(
         self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
@@ -167,7 +171,7 @@ class Distributions(Problem):
         if not self.bounded:
             return super().noise
         lows, highs = zip(*(d.support() for d in self.distributions), strict=True)
-        return Noise("bounded", (float(min(lows)), float(max(highs))), self.sigma)
+        return BoundedNoise((float(min(lows)), float(max(highs))), self.sigma)
 
     def _half_width(self) -> float:
         supports = [d.support() for d in self.distributions]

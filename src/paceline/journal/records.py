@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 from paceline.core.delays import Delays
 from paceline.core.noise import Noise
+from paceline.core.noise.catalog import from_json as read_noise
 from paceline.core.pool import CorePool
 from paceline.engines.jobs import Run
 from paceline.errors import InvalidInput
@@ -149,7 +150,7 @@ class PlanMade(Record):
     kind = "plan"
     arms: tuple[int, ...] = _coded(list, tuple)
     pool: CorePool = _coded(CorePool.to_json, CorePool.from_json)
-    noise: Noise = _coded(Noise.to_json, Noise.from_json)
+    noise: Noise = _coded(Noise.to_json, read_noise)
     deadline: float | None
     shift: float  # by how much the policy's clock is behind the race's
     delays: Delays | None = _coded(Delays.to_json, Delays.from_json, default=None)

@@ -4,6 +4,7 @@ import numpy as np
 
 from paceline.core.arrays import Floats, Ints
 from paceline.core.noise import Noise
+from paceline.core.noise.normal import NormalNoise
 from paceline.core.problem import Problem
 
 _CHUNK = 20_000  # pulls in memory at once
@@ -29,7 +30,7 @@ class Resampled(Problem):
     @property
     def noise(self) -> Noise:
         """Normal, as means of many points nearly are; the variances have to be learned."""
-        return Noise("normal")
+        return NormalNoise()
 
     def draw(
         self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator

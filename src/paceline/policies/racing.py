@@ -8,15 +8,13 @@ import numpy as np
 
 from paceline.core.arrays import MOST_PULLS_PER_ARM, Ints
 from paceline.core.evidence.base import Evidence
-from paceline.core.evidence.betting import Betting
 from paceline.core.evidence.boundary import DEPTHS
-from paceline.core.evidence.catalog import group_sequential
 from paceline.core.evidence.lil import LilEvidence
-from paceline.core.evidence.nearness import Nearness, gains_of_bets, gains_of_scores
+from paceline.core.evidence.nearness import Nearness
 from paceline.core.evidence.sigma import SURE_OF_CONSTANCY
 from paceline.core.rounds import Results, Round, Verdict
 from paceline.core.tally import Tally
-from paceline.errors import InvalidInput, unknown_name
+from paceline.errors import unknown_name
 from paceline.policies import rollout
 from paceline.policies.base import Pacer, Policy, Task
 
@@ -66,13 +64,12 @@ def make_evidence(task: Task, delta: float, kind: str = "auto") -> Evidence:
     if kind == "lil":
         arms_at_start = task.arms_at_start or task.arms
         return LilEvidence(task.arms, delta, task.sigma, arms_at_start=arms_at_start, top=top)
-    if kind == "betting" or (kind == "auto" and noise.limits is not None):
-        if noise.limits is None:
-            raise InvalidInput(
-                "betting is for values between bounds: declare them, or leave it out"
-            )
-        return Betting(task.arms, delta, noise.limits, paired=task.paired, top=top)
-    return group_sequential(task.arms, delta, noise, top=top, paired=task.paired)
+    made = {
+        "auto": noise.evidence,
+        "betting": noise.betting,
+        "group-sequential": noise.group_sequential,
+    }
+    return made[kind](task.arms, delta, top=top, paired=task.paired)
 
 
 class RacingPacer(Pacer):
@@ -249,9 +246,6 @@ class RacingPacer(Pacer):
 
 def _nearness(task: Task) -> Nearness:
     """The question whether a leader is near enough, for what is assumed about the noise."""
-    delta, noise = task.delta / 2, task.noise
-    if noise.limits is not None:
-        gains = gains_of_bets(Betting(task.arms, delta, noise.limits, paired=task.paired))
-    else:
-        gains = gains_of_scores(group_sequential(task.arms, delta, noise, paired=task.paired))
+    delta = task.delta / 2
+    gains = task.noise.gains(task.arms, delta, paired=task.paired)
     return Nearness(task.arms, delta, task.tolerance, task.top, gains)

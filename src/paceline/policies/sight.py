@@ -8,7 +8,6 @@ import math
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
-from paceline.core.evidence.base import shrunk_variances
 from paceline.core.rounds import Results
 from paceline.core.tally import Tally
 from paceline.policies.base import Task
@@ -83,25 +82,16 @@ class Sight:
 
     def _estimates(self, tally: Tally, alive: Ints) -> tuple[Floats, Floats] | None:
         """Means, and variances of a pull, drawn to what all have in common while pulls are few."""
-        noise, means, pulls = self.task.noise, tally.means(alive), tally.pulls[alive]
         free = self._residual_pulls[alive]
         if self.task.paired and free.any():
             residuals = self._residuals[alive]
             common = residuals.sum() / free.sum()
-            return means, (residuals + _WORTH * common) / (free + _WORTH)
-        if noise.kind == "bernoulli" and noise.limits is not None:
-            low = noise.limits[0]
-            chance = ((means - low) * pulls + 0.5) / (pulls + 1)
-            return low + chance, chance * (1 - chance)
-        if noise.sigma is not None:
-            return means, np.full(alive.size, noise.sigma**2)
-        return (means, shrunk_variances(tally, alive)) if pulls.max() > 1 else None
+            return tally.means(alive), (residuals + _WORTH * common) / (free + _WORTH)
+        return self.task.noise.estimates(tally, alive)
 
     def _of_pulls(self, tally: Tally, alive: Ints) -> Floats | None:
         """Variances of a pull, without bias; None if no arm has had two."""
-        if self.task.paired or self.task.noise.sigma is not None:
+        if self.task.paired:
             estimates = self._estimates(tally, alive)
             return None if estimates is None else estimates[1]
-        variances = tally.variances(alive)
-        known = np.isfinite(variances)
-        return variances[known] if known.any() else None
+        return self.task.noise.pull_variances(tally, alive)

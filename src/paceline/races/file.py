@@ -12,6 +12,7 @@ from paceline.commands import Arm, Command, check_arms, grid, parse_value
 from paceline.commands.arms import read_csv
 from paceline.commands.template import written
 from paceline.core.arrays import failure_probability, finite_floats, non_negative, positive, whole
+from paceline.core.noise.catalog import NOISES
 from paceline.durations import deadline_of, seconds_of
 from paceline.errors import InvalidInput, unknown_name
 
@@ -213,7 +214,7 @@ _OPTIONS: dict[str, Callable[[Any, str], Any]] = {
     "direction": _one_of("maximize", "minimize"),
     "top": _count(1),
     "tolerance": non_negative,
-    "noise": _one_of("auto", "bernoulli", "bounded", "normal", "subgaussian"),
+    "noise": _one_of(*NOISES),
     "bounds": _bounds,
     "sigma": positive,
     "paired": _truth,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from paceline.core.arrays import non_negative, positive
-from paceline.core.noise import NOISES
+from paceline.core.noise.catalog import NOISES
 from paceline.engines.catalog import ENGINES, find_engine
 from paceline.errors import unknown_name
 from paceline.notation import POLICY_HELP, SCALING_HELP
@@ -140,7 +140,7 @@ _ALL = (
         checks.one_of(*NOISES),
         VALUES,
         kept="race",
-        choices=NOISES,
+        choices=tuple(NOISES),
         record=lambda settings: settings.noise.kind,
     ),
     Option(

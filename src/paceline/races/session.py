@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
-from paceline.core.noise import Noise
+from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import Round, Verdict
 from paceline.durations import say_seconds
 from paceline.engines.crew import Failure
@@ -89,7 +89,7 @@ class Contest:
         self.noise = settings.noise if past.plan is None else past.plan.noise
         self._watch = watch
         self._callbacks = callbacks
-        self._not_binary = past.plan is not None and past.plan.noise.kind == "normal"
+        self._not_binary = past.plan is not None and not past.plan.noise.binary
         self.deadline = self._deadline(past)
         dispatcher.in_order = settings.confidence is not None
         dispatcher.set_elapsed(past.elapsed)
@@ -218,15 +218,13 @@ class Contest:
         deadline comes before the end.
         """
         dispatcher, settings = self.dispatcher, self.settings
-        wants_noise = self.noise.kind == "auto" and settings.confidence is not None
+        wants_noise = not self.noise.known and settings.confidence is not None
         if dispatcher.pool is None or wants_noise:
             probes: list[int] = []
             if dispatcher.pool is None and settings.shape is None:
                 probes = core_levels(settings.rules) * _PROBES_PER_LEVEL
             each = -(-max(len(probes), 1) // self.racing.size)
-            task = settings.task(
-                self.racing.size, NO_IDEA, Noise("bernoulli"), self._deadline_or_none()
-            )
+            task = settings.task(self.racing.size, NO_IDEA, BERNOULLI, self._deadline_or_none())
             pacer = OpeningPacer(task, each)
             self.pacer = pacer
             dispatcher.binary = False
@@ -243,11 +241,8 @@ class Contest:
 
     def _assume(self) -> Noise:
         """What is assumed about the values, by those of the first pulls."""
-        given = self.settings.noise
-        if given.kind != "auto":
-            return given
         binary = not self._not_binary and self._values_are_binary()
-        return Noise("bernoulli" if binary else "normal")
+        return self.settings.noise.learned(binary=binary)
 
     def _values_are_binary(self) -> bool:
         ledger = self.dispatcher.ledger
@@ -289,7 +284,7 @@ class Contest:
             dispatcher.use(plan.pool)
         elif dispatcher.learning:
             dispatcher.refit()
-        dispatcher.binary = plan.noise.kind == "bernoulli" and settings.noise.kind == "auto"
+        dispatcher.binary = plan.noise.binary and not settings.noise.known
         if dispatcher.binary and not self._values_are_binary():  # seen just before a crash
             raise NotBinary("values other than 0 and 1 were seen")
         dispatcher.probe(())

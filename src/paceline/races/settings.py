@@ -10,6 +10,7 @@ from typing import Any
 from paceline.commands import Command
 from paceline.core.delays import Delays
 from paceline.core.noise import Noise
+from paceline.core.noise.catalog import checked
 from paceline.core.pool import CorePool
 from paceline.core.problem import takes
 from paceline.core.scaling import Scaling
@@ -130,7 +131,7 @@ def assemble(
 ) -> Settings:
     """Work out what checked options leave open, on the cores that are there."""
     goal = _goal(options)
-    noise = Noise.checked(options["noise"], options["bounds"], options["sigma"])
+    noise = checked(options["noise"], options["bounds"], options["sigma"])
     policy = find_policy(options["policy"], deadline_only=goal.confidence is None)
     rules = replace(_rules(options, available), allowed=noise.allowed)
     pool, shape = _scaling(options["scaling"], rules)
@@ -206,12 +207,8 @@ def _check_evaluate(evaluate: Any, arms: Sequence[Any], *, paired: bool) -> None
 
 
 def _may_share(evaluate: Callable[..., Any] | Command, arms: Sequence[Any], noise: Noise) -> bool:
-    """Whether pulls of all arms can have the same seeds, and it does not cost much if they do.
-
-    With a known scale the worst that differences may do is assumed, which costs half as many pulls
-    again; between wider bounds than 0 and 1 it costs an eighth.
-    """
-    if noise.sigma is not None or noise.kind in ("bounded", "subgaussian"):
+    """Whether pulls of all arms can have the same seeds, and it does not cost much if they do."""
+    if not noise.sharing_costs_little:
         return False
     if not isinstance(evaluate, Command):
         return takes(evaluate, "seed")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paceline.core.arrays import Floats
-from paceline.core.evidence.sequences import intervals
 from paceline.core.noise import Noise
 from paceline.core.rounds import Verdict
 from paceline.core.tally import Tally
@@ -126,7 +125,7 @@ def _intervals(
         means = np.where(pulls > 0, sums / pulls, np.nan)
         spreads = np.array([((one - one.mean()) ** 2).sum() if one.size else 0.0 for one in values])
         tally = Tally(pulls, sums, np.zeros(arms), spreads)
-        low, high = intervals(tally, noise, (1 - confidence) / arms)
+        low, high = noise.intervals(tally, (1 - confidence) / arms)
     unknown = np.isnan(low) | np.isnan(high)
     return means, np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
 

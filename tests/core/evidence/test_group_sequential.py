@@ -9,11 +9,13 @@ from scipy import stats
 
 from paceline.core.arrays import Floats, Ints
 from paceline.core.evidence.boundary import DEPTHS, PILOT, boundary, spending
-from paceline.core.evidence.catalog import group_sequential
 from paceline.core.evidence.group_sequential import GroupSequential, KnownSigma
 from paceline.core.evidence.opponents import Opponents, Rival
 from paceline.core.evidence.student import PairedStudent, Student
 from paceline.core.noise import Noise
+from paceline.core.noise.bounded import BoundedNoise
+from paceline.core.noise.normal import NormalNoise
+from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.core.rounds import Results
 from tests.statistical.test_guarantee import refutes
 
@@ -355,20 +357,20 @@ def test_bars_are_at_the_level_of_one_of_the_top(top: int) -> None:
 @pytest.mark.parametrize(
     ("noise", "paired", "kind"),
     [
-        (Noise("normal"), False, Student),
-        (Noise("normal"), True, PairedStudent),
-        (Noise("normal", sigma=2.0), False, KnownSigma),
-        (Noise("normal", sigma=2.0), True, PairedStudent),
-        (Noise("subgaussian", sigma=2.0), False, KnownSigma),
-        (Noise("subgaussian", sigma=2.0), True, KnownSigma),
-        (Noise("bounded", (0.0, 4.0)), False, KnownSigma),
-        (Noise("bounded", (0.0, 4.0)), True, KnownSigma),
+        (NormalNoise(), False, Student),
+        (NormalNoise(), True, PairedStudent),
+        (NormalNoise(sigma=2.0), False, KnownSigma),
+        (NormalNoise(sigma=2.0), True, PairedStudent),
+        (SubgaussianNoise(sigma=2.0), False, KnownSigma),
+        (SubgaussianNoise(sigma=2.0), True, KnownSigma),
+        (BoundedNoise((0.0, 4.0)), False, KnownSigma),
+        (BoundedNoise((0.0, 4.0)), True, KnownSigma),
     ],
 )
 def test_the_kind_fits_what_is_assumed(
     noise: Noise, paired: bool, kind: type[GroupSequential]
 ) -> None:
-    made = group_sequential(3, 0.1, noise, top=2, paired=paired)
+    made = noise.group_sequential(3, 0.1, top=2, paired=paired)
     assert type(made) is kind
     assert made.top == 2
     if isinstance(made, KnownSigma):

@@ -9,14 +9,17 @@ from scipy.special import betaln
 
 from paceline.core.arrays import Floats
 from paceline.core.evidence.lil import LilInterval
-from paceline.core.evidence.sequences import _BETS, _MIXING, _MIXING_T, _WEIGHTS, intervals
-from paceline.core.noise import Noise
+from paceline.core.evidence.sequences import _BETS, _MIXING, _MIXING_T, _WEIGHTS
+from paceline.core.noise import BERNOULLI, Noise
+from paceline.core.noise.bounded import BoundedNoise
+from paceline.core.noise.normal import NormalNoise
+from paceline.core.noise.subgaussian import SubgaussianNoise
+from paceline.core.noise.unknown import UnknownNoise
 from paceline.core.tally import Tally
 
-BERNOULLI = Noise("bernoulli")
-UNIT = Noise("bounded", bounds=(0.0, 1.0))
-NORMAL = Noise("normal")
-NOISES = [BERNOULLI, UNIT, Noise("normal", sigma=2.0), Noise("subgaussian", sigma=0.5), NORMAL]
+UNIT = BoundedNoise(bounds=(0.0, 1.0))
+NORMAL = NormalNoise()
+NOISES = [BERNOULLI, UNIT, NormalNoise(sigma=2.0), SubgaussianNoise(sigma=0.5), NORMAL]
 COUNTS = np.array([10, 100, 1000, 10**4, 10**6, 10**9, 2**53])
 
 
@@ -29,12 +32,12 @@ def tally_of(pulls: ArrayLike, mean: ArrayLike, variance: ArrayLike = 0.25) -> T
 
 
 def halves(tally: Tally, noise: Noise, alpha: float) -> Floats:
-    low, high = intervals(tally, noise, alpha)
+    low, high = noise.intervals(tally, alpha)
     return (high - low) / 2
 
 
 def ids(noise: Noise) -> str:
-    return f"{noise.kind}-{noise.sigma}"
+    return f"{noise.kind}-{noise.variance}"
 
 
 # Against what the intervals are derived from.
@@ -42,7 +45,7 @@ def ids(noise: Noise) -> str:
 
 def test_one_zero_by_hand() -> None:
     # Against 1 − p = q: (½ + 5q)/6q = 20 at q = ½/115.
-    low, high = intervals(tally_of(1, 0.0), BERNOULLI, 0.05)
+    low, high = BERNOULLI.intervals(tally_of(1, 0.0), 0.05)
     assert low[0] == 0
     assert high[0] == pytest.approx(1 - 0.5 / 115)
 
@@ -61,7 +64,7 @@ def test_bernoulli_bounds_are_where_the_beta_mixture_is_enough(
             ratio - ones * math.log(p) - (pulls - ones) * math.log1p(-p) - math.log(1 / alpha)
         )
 
-    low, high = intervals(tally_of(pulls, ones / pulls), BERNOULLI, alpha)
+    low, high = BERNOULLI.intervals(tally_of(pulls, ones / pulls), alpha)
     assert low[0] == pytest.approx(brentq(excess, 1e-15, ones / pulls - 1e-13, xtol=1e-15), 1e-6)
     if ones < pulls:
         assert high[0] == pytest.approx(brentq(excess, ones / pulls, 1 - 1e-13), 1e-6)
@@ -79,7 +82,7 @@ def bets_on_all_values(values: Floats, m: float) -> float:
 def test_bounded_bounds_never_claim_more_than_the_values_themselves(seed: int) -> None:
     rng = np.random.default_rng(seed)
     values = rng.beta(rng.uniform(0.1, 5), rng.uniform(0.1, 5), int(rng.integers(2, 200)))
-    low, high = intervals(tally_of(values.size, values.mean(), values.var()), UNIT, 0.05)
+    low, high = UNIT.intervals(tally_of(values.size, values.mean(), values.var()), 0.05)
     if low[0] > 0:
         assert bets_on_all_values(values, float(low[0])) >= 2 / 0.05 * (1 - 1e-6)
     if high[0] < 1:
@@ -89,21 +92,21 @@ def test_bounded_bounds_never_claim_more_than_the_values_themselves(seed: int) -
 
 def test_for_zeros_and_ones_the_bounded_bound_is_that_of_the_values_themselves() -> None:
     values = np.repeat([0.0, 1.0], [70, 30])
-    low, _ = intervals(tally_of(100, 0.3, 0.21), UNIT, 0.05)
+    low, _ = UNIT.intervals(tally_of(100, 0.3, 0.21), 0.05)
     # Some of the smallest bets are left out: they would be worth less than 1%.
     assert bets_on_all_values(values, float(low[0])) == pytest.approx(2 / 0.05, rel=0.01)
 
 
 def test_known_sigma_is_robbins_formula() -> None:
-    for noise in (Noise("normal", sigma=3.0), Noise("subgaussian", sigma=3.0)):
+    for noise in (NormalNoise(sigma=3.0), SubgaussianNoise(sigma=3.0)):
         radius = 3 * math.sqrt(45 / 40**2 * (2 * math.log(1 / 0.1) + math.log(45 / 5)))
-        low, high = intervals(tally_of(40, -7.0), noise, 0.1)
+        low, high = noise.intervals(tally_of(40, -7.0), 0.1)
         assert (low[0], high[0]) == pytest.approx((-7 - radius, -7 + radius))
 
 
 @pytest.mark.parametrize("pulls", [6, 20, 1000, 10**6])
 def test_unknown_variance_ends_where_the_t_mixture_is_enough(pulls: int) -> None:
-    low, high = intervals(tally_of(pulls, 5.0, 4.0), NORMAL, 0.05)
+    low, high = NORMAL.intervals(tally_of(pulls, 5.0, 4.0), 0.05)
     assert low[0] + high[0] == pytest.approx(10)
     s, v = pulls * (5 - low[0]), pulls * (4 + (5 - low[0]) ** 2)
     shrunk = -pulls / 2 * math.log1p(-(s**2) / ((pulls + _MIXING_T) * v))
@@ -125,7 +128,7 @@ def test_the_t_mixture_does_not_grow_on_average() -> None:
 
 @pytest.mark.parametrize("noise", NOISES, ids=ids)
 def test_without_pulls_nothing_is_known(noise: Noise) -> None:
-    low, high = intervals(Tally.empty(2), noise, 0.05)
+    low, high = noise.intervals(Tally.empty(2), 0.05)
     floor, ceiling = noise.limits or (-math.inf, math.inf)
     assert low.tolist() == [floor, floor]
     assert high.tolist() == [ceiling, ceiling]
@@ -138,7 +141,7 @@ def test_the_mean_is_inside_and_nothing_is_nan(noise: Noise, mean: float, varian
     pulls = np.array([0, 1, 2, 3, 29, 30, 100, 10**6 - 1, 10**6, 10**12, 2**53])
     tally = tally_of(pulls, mean, variance)
     for alpha in (0.9, 0.05, 1e-12):
-        low, high = intervals(tally, noise, alpha)
+        low, high = noise.intervals(tally, alpha)
         assert not np.isnan(low).any()
         assert not np.isnan(high).any()
         means = np.rint(pulls * mean) / np.maximum(pulls, 1) if noise is BERNOULLI else mean
@@ -150,7 +153,7 @@ def test_the_mean_is_inside_and_nothing_is_nan(noise: Noise, mean: float, varian
 @pytest.mark.parametrize("noise", NOISES, ids=ids)
 def test_values_too_large_to_add_up_leave_everything_possible(noise: Noise) -> None:
     tally = Tally(np.array([3]), np.array([np.inf]), np.array([np.inf]), np.array([np.nan]))
-    low, high = intervals(tally, noise, 0.05)
+    low, high = noise.intervals(tally, 0.05)
     if noise.limits is None:
         assert (low[0], high[0]) == (-math.inf, math.inf)
     assert not np.isnan([low, high]).any()
@@ -159,15 +162,15 @@ def test_values_too_large_to_add_up_leave_everything_possible(noise: Noise) -> N
 @pytest.mark.parametrize("noise", NOISES, ids=ids)
 def test_values_with_their_sign_changed_have_the_mirrored_interval(noise: Noise) -> None:
     means = np.array([0.0, 0.1, 0.5, 0.9, 1.0])
-    low, high = intervals(tally_of([50] * 5, means, 0.09), noise, 0.05)
-    mirrored = intervals(tally_of([50] * 5, -means, 0.09), noise.negated(), 0.05)
+    low, high = noise.intervals(tally_of([50] * 5, means, 0.09), 0.05)
+    mirrored = noise.negated().intervals(tally_of([50] * 5, -means, 0.09), 0.05)
     assert mirrored[0] == pytest.approx(-high)
     assert mirrored[1] == pytest.approx(-low)
 
 
 def test_bounds_of_any_size_are_rescaled() -> None:
-    low, high = intervals(tally_of([20, 500], 0.3, 0.1), UNIT, 0.05)
-    wide = intervals(tally_of([20, 500], 30 - 70, 0.1 * 100**2), Noise("bounded", (-70, 30)), 0.05)
+    low, high = UNIT.intervals(tally_of([20, 500], 0.3, 0.1), 0.05)
+    wide = BoundedNoise((-70, 30)).intervals(tally_of([20, 500], 30 - 70, 0.1 * 100**2), 0.05)
     assert wide[0] == pytest.approx(-70 + 100 * low)
     assert wide[1] == pytest.approx(-70 + 100 * high)
 
@@ -214,7 +217,7 @@ def test_squares_do_as_well_as_spreads() -> None:
 
 def test_a_spread_that_rounding_hides_does_not_count_as_none() -> None:
     values = 1e7 + np.random.default_rng(3).random(300)
-    noise = Noise("bounded", bounds=(1e7, 1e7 + 1))
+    noise = BoundedNoise(bounds=(1e7, 1e7 + 1))
     exact = tally_of(300, values.mean(), values.var())
     raw = Tally(exact.pulls, exact.sums, np.array([values @ values]))
     assert (halves(raw, noise, 0.05) >= halves(exact, noise, 0.05)).all()
@@ -222,7 +225,7 @@ def test_a_spread_that_rounding_hides_does_not_count_as_none() -> None:
 
 def test_constant_values_are_believed_late_and_only_if_another_arm_varies() -> None:
     still = tally_of([29, 30, 3000], 2.0, 0.0)
-    assert [one.tolist() for one in intervals(still, NORMAL, 0.05)] == [
+    assert [one.tolist() for one in NORMAL.intervals(still, 0.05)] == [
         [-math.inf] * 3,
         [math.inf] * 3,
     ]
@@ -242,4 +245,4 @@ def test_unknown_variance_needs_some_pulls() -> None:
 
 def test_noise_not_known_yet_is_taken_as_normal() -> None:
     tally = tally_of(COUNTS, 0.5)
-    assert halves(tally, Noise("auto"), 0.05).tolist() == halves(tally, NORMAL, 0.05).tolist()
+    assert halves(tally, UnknownNoise(), 0.05).tolist() == halves(tally, NORMAL, 0.05).tolist()

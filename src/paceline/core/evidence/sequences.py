@@ -15,7 +15,6 @@ import numpy as np
 
 from paceline.core.arrays import Floats
 from paceline.core.evidence.sigma import SURE_OF_CONSTANCY
-from paceline.core.noise import Noise
 from paceline.core.tally import Tally
 
 # The alternatives are spread around m like the mean of so many pulls. The interval is at its best
@@ -33,44 +32,81 @@ _ROUNDING = 1e-6  # of the log of a wealth
 _LARGE = 1e6  # log Γ less its largest terms: by its series from here on, as they would drown it
 
 
-def intervals(tally: Tally, noise: Noise, alpha: float) -> tuple[Floats, Floats]:
-    """Lower and upper bounds on the means of all arms; each pair fails with probability `alpha`.
-
-    That is at most, and over all times at once; for several arms together divide `alpha` by their
-    number. An arm of which nothing can be said gets the limits of the noise, else ∓∞. Where neither
-    limits nor σ are known values are taken as normal.
+def intervals_of_coins(
+    tally: Tally, limits: tuple[float, float], alpha: float
+) -> tuple[Floats, Floats]:
+    """Of values that are one of the two limits. See `Noise.intervals`, as for all of these.
 
     >>> tally = Tally(np.array([100, 100]), np.array([50.0, 0.0]), np.array([50.0, 0.0]))
-    >>> low, high = intervals(tally, Noise("bernoulli"), alpha=0.05)
+    >>> low, high = intervals_of_coins(tally, (0.0, 1.0), alpha=0.05)
     >>> low.round(3), high.round(3)
     (array([0.35, 0.  ]), array([0.65 , 0.051]))
     """
-    pulls = tally.pulls.astype(np.float64)
-    floor, ceiling = noise.limits or (-np.inf, np.inf)
     with np.errstate(all="ignore"):  # no pulls, or values near the largest floats: nothing is known
-        means = tally.sums / pulls
+        places, count = _both_ways(tally, limits)
+        least = _least_share(np.rint(places * count), count, alpha)
+        return _within(limits, least)
+
+
+def intervals_between(
+    tally: Tally, limits: tuple[float, float], alpha: float
+) -> tuple[Floats, Floats]:
+    """Of values between limits.
+
+    >>> tally = Tally(np.array([100]), np.array([50.0]), np.array([26.0]))
+    >>> [one.round(3).tolist() for one in intervals_between(tally, (0.0, 1.0), alpha=0.05)]
+    [[0.454], [0.546]]
+    """
+    with np.errstate(all="ignore"):
+        places, count = _both_ways(tally, limits)
+        variances = tally.variances(np.arange(tally.pulls.size))
+        if tally.spreads is None:  # rounding may have hidden some
+            variances = np.fmax(variances, 1e-12 * tally.squares / tally.pulls)
+        spread = np.tile(variances / (limits[1] - limits[0]) ** 2, 2)
+        return _within(limits, _least_mean(places, spread, count, alpha / 2))
+
+
+def intervals_of_scale(tally: Tally, sigma: float, alpha: float) -> tuple[Floats, Floats]:
+    """Of σ-sub-Gaussian values."""
+    with np.errstate(all="ignore"):
+        pulls = tally.pulls.astype(np.float64)
+        return _around(tally.sums / pulls, sigma * _radius(pulls, alpha))
+
+
+def intervals_of_normal(tally: Tally, alpha: float) -> tuple[Floats, Floats]:
+    """Of normal values with unknown variances."""
+    with np.errstate(all="ignore"):
+        pulls = tally.pulls.astype(np.float64)
         variances = tally.variances(np.arange(pulls.size))
-        if noise.limits is not None:
-            width = ceiling - floor
-            if noise.kind != "bernoulli" and tally.spreads is None:  # rounding may have hidden some
-                variances = np.fmax(variances, 1e-12 * tally.squares / pulls)
-            place = np.clip((means - floor) / width, 0.0, 1.0)
-            places = np.concatenate([place, 1 - place])  # an upper bound is a lower one of 1 − x
-            count, spread = np.tile(pulls, 2), np.tile(variances / width**2, 2)
-            if noise.kind == "bernoulli":
-                least = _least_share(np.rint(places * count), count, alpha)
-            else:
-                least = _least_mean(places, spread, count, alpha / 2)
-            low, high = floor + width * least[: pulls.size], ceiling - width * least[pulls.size :]
-        else:
-            if noise.sigma is not None:
-                half = noise.sigma * _radius(pulls, alpha)
-            else:
-                half = _t_radius(pulls, variances, alpha)
-            low, high = means - half, means + half
-        low = np.where(np.isfinite(low) & (low > floor), low, floor)
-        high = np.where(np.isfinite(high) & (high < ceiling), high, ceiling)
-    return low, high
+        return _around(tally.sums / pulls, _t_radius(pulls, variances, alpha))
+
+
+def _both_ways(tally: Tally, limits: tuple[float, float]) -> tuple[Floats, Floats]:
+    """Means as shares of the width, from below and from above, and how many pulls each has.
+
+    An upper bound is a lower one of 1 − x.
+    """
+    pulls, (low, high) = tally.pulls.astype(np.float64), limits
+    place = np.clip((tally.sums / pulls - low) / (high - low), 0.0, 1.0)
+    return np.concatenate([place, 1 - place]), np.tile(pulls, 2)
+
+
+def _within(limits: tuple[float, float], least: Floats) -> tuple[Floats, Floats]:
+    """Bounds on the means, from lower ones from below and from above."""
+    (floor, ceiling), arms = limits, least.size // 2
+    width = ceiling - floor
+    return _kept(floor + width * least[:arms], ceiling - width * least[arms:], limits)
+
+
+def _around(means: Floats, half: Floats) -> tuple[Floats, Floats]:
+    return _kept(means - half, means + half, (-np.inf, np.inf))
+
+
+def _kept(low: Floats, high: Floats, limits: tuple[float, float]) -> tuple[Floats, Floats]:
+    """Where nothing can be said, or nothing that is new: the limits."""
+    floor, ceiling = limits
+    low = np.where(np.isfinite(low) & (low > floor), low, floor)
+    return low, np.where(np.isfinite(high) & (high < ceiling), high, ceiling)
 
 
 def _radius(pulls: Floats, alpha: float) -> Floats:

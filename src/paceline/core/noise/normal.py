@@ -1,0 +1,63 @@
+"""Normal values."""
+
+from dataclasses import dataclass
+
+from paceline.core.evidence.group_sequential import GroupSequential, KnownSigma
+from paceline.core.evidence.student import PairedStudent, Student
+from paceline.core.noise.base import Noise
+from paceline.core.noise.tails import NormalTails, Tails
+
+
+@dataclass(frozen=True)
+class NormalNoise(Noise):
+    """Normal values: each arm has a variance of its own, unless all share the known `sigma`.
+
+    >>> NormalNoise().scale is None, NormalNoise(sigma=2.0).variance
+    (True, 4.0)
+    """
+
+    sigma: float | None = None
+
+    kind = "normal"
+    shaped = True
+
+    def describe(self) -> str:
+        """What is assumed.
+
+        >>> NormalNoise().describe()
+        'normal values with unknown variances'
+        """
+        if self.sigma is None:
+            return "normal values with unknown variances"
+        return f"normal values with scale {self.sigma:g}"
+
+    @property
+    def scale(self) -> float | None:
+        """The standard deviation, if it is known."""
+        return self.sigma
+
+    @property
+    def variance(self) -> float | None:
+        """The square of it."""
+        return None if self.sigma is None else self.sigma**2
+
+    @property
+    def sharing_costs_little(self) -> bool:
+        """The variance of differences is seen, if that of values has to be seen anyway."""
+        return self.sigma is None
+
+    def group_sequential(
+        self, arms: int, delta: float, *, top: int = 1, paired: bool = False
+    ) -> GroupSequential:
+        """By the known σ; of pairs it says little about the differences, which have to show it."""
+        if paired:
+            return PairedStudent(arms, delta, top)
+        if self.sigma is None:
+            return Student(arms, delta, top)
+        return KnownSigma(arms, delta, self.sigma, top=top)
+
+    def tails(self, *, sigma: float | None = None, paired: bool = False) -> Tails:
+        """Those of sums of normal values, unless pairs may depend on each other."""
+        if paired:
+            return super().tails(sigma=sigma, paired=True)
+        return NormalTails(self._scale_or(sigma))
