@@ -169,9 +169,9 @@ class Dispatcher:
         if number < len(self._past):
             conditions = self._past[number].conditions
             if isinstance(conditions.scaling, CorePool):
-                self._adopt(conditions.scaling)
+                self.adopt(conditions.scaling)
             return conditions
-        self.model.learn(self.books.times, self.pulls, self.assignments.unanswered())
+        self.learn()
         pool, delays = self.model.pool, self.model.delays
         if pool is None:  # the first round ended before anything was back
             return Conditions(self.now(), NO_IDEA)
@@ -191,10 +191,16 @@ class Dispatcher:
         )
         return conditions
 
-    def _adopt(self, pool: CorePool) -> None:
-        """Go on with the pool of an earlier session, unless it was another one."""
-        if pool.cores == self._rules.cores:
+    def learn(self) -> None:
+        """See what the pulls so far say about the pool."""
+        self.model.learn(self.books.times, self.pulls, self.assignments.unanswered())
+
+    def adopt(self, pool: CorePool) -> bool:
+        """Go on with the pool of an earlier session, unless it was of another size."""
+        fits = pool.cores == self._rules.cores
+        if fits:
             self.model.use(pool)
+        return fits
 
     # Jobs.
 

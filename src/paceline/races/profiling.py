@@ -10,15 +10,18 @@ from paceline.commands import Command
 from paceline.core.arrays import whole
 from paceline.core.fitting import Runtime, Timings
 from paceline.core.scaling import PowerLaw
-from paceline.engines.dispatch import ArmsFailed, Dispatcher
-from paceline.engines.local import LocalHost
 from paceline.errors import RaceFailed
 from paceline.journal import Record
+from paceline.journal.records import PullsReturned
 from paceline.loop import run
 from paceline.policies.base import Task
-from paceline.real.contest import OpeningPacer, core_levels, describe_failure
-from paceline.real.prepared import make_work
-from paceline.real.settings import Settings, settle
+from paceline.policies.opening import Opening
+from paceline.pools.books import Books
+from paceline.pools.clock import RaceClock
+from paceline.pools.dispatcher import Dispatcher
+from paceline.races.options import check_options
+from paceline.races.session import describe_failure
+from paceline.races.settings import Settings, check_race
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,10 @@ class _Notes:
         self.measured: dict[int, list[float]] = {}
 
     def add(self, record: Record) -> None:
-        if record["kind"] != "results":
+        if not isinstance(record, PullsReturned):
             return
-        cores, seconds = record["cores"], record["seconds"]
-        arms = [run[0] for run in record["pulls"] for _ in range(run[2])]
+        cores, seconds = record.cores, record.seconds
+        arms = [run.arm for run in record.pulls for _ in range(run.pulls)]
         if cores not in self.measured:
             self.measured[cores], arms, seconds = [], arms[1:], seconds[1:]
         self.measured[cores] += seconds
@@ -60,6 +63,7 @@ def profile(
     *,
     cores: int | None = None,
     cores_per_pull: int | tuple[int, int] | None = None,
+    engine: Any = "local",
     repeats: int = 3,
     seed: int = 0,
     timeout: Any = None,
@@ -77,34 +81,40 @@ def profile(
     >>> sorted(found.measured), 0.015 < found.runtime(1) < 0.03
     ([1, 2, 4], True)
     """
+    given = {
+        "cores": cores,
+        "cores_per_pull": cores_per_pull,
+        "engine": engine,
+        "seed": seed,
+        "timeout": timeout,
+        "retries": 0,
+        "paired": False,
+    }
     whole(repeats, "repeats")
-    settings = settle(
-        evaluate,
-        arms,
-        cores=cores,
-        cores_per_pull=cores_per_pull,
-        seed=seed,
-        timeout=timeout,
-        machine=LocalHost().available(),
-        **_ANY_RACE,
-    )
-    probes = core_levels(settings.rules) * (1 + repeats)
+    settings = check_race(evaluate, arms, check_options(given))
+    probes = settings.rules.core_levels() * (1 + repeats)
     settings = _fewer_arms(settings, max(len(probes), 2))
     count = len(settings.arms)
     notes = _Notes(count)
-    crew = LocalHost().crew(make_work(settings), settings.rules.cores)
-    dispatcher = Dispatcher(crew, settings.rules, count, journal=notes)
+    workers = settings.engine.open(settings.workload(), settings.rules.cores)
+    dispatcher = Dispatcher(
+        workers,
+        settings.rules,
+        Books(count),
+        clock=RaceClock(settings.engine.now),
+        journal=notes,
+    )
     try:
-        dispatcher.probe(probes)
+        dispatcher.giver.probe(probes)
         task = Task(arms=count, scaling=PowerLaw(1.0), confidence=0.95)
-        run(OpeningPacer(task, -(-len(probes) // count)), dispatcher)
-    except ArmsFailed:
-        arm, pull, failure = dispatcher.failures[0]
-        raise RaceFailed(
-            f"no profile: {describe_failure(settings.labels[arm], pull, failure)}"
-        ) from None
+        ending = run(Opening(-(-len(probes) // count)).start(task), dispatcher)
     finally:
         dispatcher.finish()
+    if ending.interruption is not None:
+        failure = dispatcher.books.attempts.failures[0]
+        raise RaceFailed(
+            f"no profile: {describe_failure(settings.labels[failure.arm], failure)}"
+        )
     return Profile(notes.timings.fit(), notes.measured, settings.rules.cores)
 
 
@@ -118,22 +128,3 @@ def _fewer_arms(settings: Settings, most: int) -> Settings:
         arms=tuple(settings.arms[arm] for arm in taken),
         labels=tuple(settings.labels[arm] for arm in taken),
     )
-
-
-# A profile is no race: these only have to pass the checks.
-_ANY_RACE: dict[str, Any] = {
-    "confidence": None,
-    "deadline": None,
-    "direction": "maximize",
-    "top": 1,
-    "tolerance": 0.0,
-    "noise": "auto",
-    "bounds": None,
-    "sigma": None,
-    "paired": False,
-    "scaling": None,
-    "policy": None,
-    "retries": 0,
-    "on_failure": "stop",
-    "max_pulls": None,
-}

@@ -1,351 +1,264 @@
-"""One race from its first pull to its end: probing, planning, racing, going on after failures."""
+"""A race under way: from its first pull to its verdict, in phases that return values.
+
+opening → a plan, or a verdict; racing by the plan → a verdict, or what interrupted it. After an
+interruption the race is planned anew, with what is known by then.
+"""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 
-from paceline.core.arrays import Floats, Ints
+from paceline.core.arrays import Ints
 from paceline.core.noise import BERNOULLI, Noise
-from paceline.core.rounds import Round, Verdict
+from paceline.core.rounds import Interruption, Round, Verdict
 from paceline.durations import say_seconds
-from paceline.engines.crew import Failure
-from paceline.engines.dispatch import NO_IDEA, ArmsFailed, Dispatcher, NotBinary, Rules
 from paceline.errors import InvalidInput, RaceFailed
+from paceline.journal.records import PlanMade, PullFailed
 from paceline.loop import run
-from paceline.policies.base import Pacer, Task
-from paceline.real.concerns import Concerns, Contenders
-from paceline.real.record import Past, Plan
-from paceline.real.settings import Settings
-from paceline.real.summary import standing_of
-from paceline.result import Standing
+from paceline.policies.base import Task
+from paceline.policies.opening import Opening
+from paceline.pools.books import Books
+from paceline.pools.dispatcher import ArmsFailed, Dispatcher, NotAsAssumed, RecordsEnded
+from paceline.pools.model import NO_IDEA
+from paceline.races.history import Plan
+from paceline.races.settings import Settings
+from paceline.races.telling import Stage, Teller
 
 _PROBES_PER_LEVEL = 2
-_FIRST_BOX = 0.05  # of the deadline
-_MOST_ARMS = 0.8
 
 
-class OpeningPacer(Pacer):
-    """The first pulls of a race whose λ or noise is not known yet: so many of each arm.
-
-    To a deadline it does not wait for the slowest, once most arms have a value: at a twentieth of
-    the time, a tenth, and so on, it sees how many have.
-    """
-
-    def __init__(self, task: Task, pulls: int) -> None:
-        self.pulls = pulls
-        self.boxed = task.confidence is None and task.deadline is not None
-        super().__init__(task)
-
-    def opening(self) -> Round:
-        """The same pulls of every arm."""
-        return self._missing_pulls()
-
-    def decide(self) -> Round | Verdict:
-        """If it is over, the real policy takes its place."""
-        heard = np.count_nonzero(self.tally.pulls)
-        if heard > self.task.top and heard >= _MOST_ARMS * self.task.arms:
-            return self.stop("")
-        return self._missing_pulls()
-
-    def _missing_pulls(self) -> Round:
-        missing = np.maximum(self.pulls - self.tally.pulls, 0)
-        until = math.inf
-        if self.boxed and self.task.deadline is not None:
-            until = _FIRST_BOX * 2**self.rounds * self.task.deadline
-        return Round(self.alive, missing, until=until)
-
-
-class Contest:
-    """A race under way. `watch`, if given, sees how it stands, now and then.
-
-    Without one `loud`, if given, is told what looks wrong about the values.
-    """
+class Session:
+    """Runs a race to its verdict, whatever fails on the way."""
 
     def __init__(
         self,
         settings: Settings,
         dispatcher: Dispatcher,
-        past: Past,
-        watch: Callable[[Standing], None] | None = None,
-        callbacks: tuple[Callable[[Standing], Any], ...] = (),
-        loud: Callable[[str], None] | None = None,
+        plan: Plan | None,
+        teller: Teller,
     ) -> None:
         self.settings = settings
         self.dispatcher = dispatcher
-        self.plan = past.plan
-        self.concerns = Concerns(
-            settings.labels,
-            dispatcher.note,
-            None if watch is not None else loud,
-            past.warnings,
-            claims=settings.confidence is not None,
-        )
-        self.pacer: Pacer | None = None
-        self.racing: Ints = np.arange(len(settings.arms))
-        self.noise = settings.noise if past.plan is None else past.plan.noise
-        self._watch = watch
-        self._callbacks = callbacks
-        self._not_binary = past.plan is not None and not past.plan.noise.binary
-        self.deadline = self._deadline(past)
-        dispatcher.in_order = settings.confidence is not None
-        dispatcher.set_elapsed(past.elapsed)
-        if watch is not None:
-            dispatcher.on_tick = lambda: watch(self.standing())
+        self.teller = teller
+        self.plan = plan
+        self.deadline = self._seconds_to_deadline()
+        noise = settings.noise if plan is None else plan.made.noise
+        self.stage = Stage(np.arange(len(settings.arms)), noise, self.deadline)
+        self._may_be_binary = plan is None or plan.made.noise.binary
 
-    def _deadline(self, past: Past) -> float:
+    def _seconds_to_deadline(self) -> float:
         """In seconds of the race: a moment in time comes whether the race runs or not."""
-        deadline = self.settings.deadline
+        deadline = self.settings.goal.deadline
         if deadline is None:
             return math.inf
         if deadline.moment is None:
             return deadline.seconds
         left = (deadline.moment.astimezone(UTC) - datetime.now(UTC)).total_seconds()
-        return past.elapsed + max(left, 0.0)
+        return self.dispatcher.clock.elapsed() + max(left, 0.0)
 
-    def _pulls_allowed(self) -> float:
-        """What the cap leaves: pulls of arms that have failed were pulls too."""
-        ledger, failed = self.dispatcher.ledger, self.dispatcher.failed
-        return self.settings.max_pulls - sum(ledger.values(arm).size for arm in failed)
+    # The phases.
 
-    def run(self) -> Verdict:
-        """Race to the verdict, whatever fails on the way."""
+    def run(self) -> Verdict | None:
+        """Race to the verdict; None if there are no workers, and the records end before it."""
         with np.errstate(all="ignore"):  # values near the largest floats: that is said otherwise
-            return self._run()
-
-    def _run(self) -> Verdict:
-        while True:
-            try:
-                self.racing, self.pacer = self._survivors(), None
-                if self.racing.size <= self.settings.top:
-                    return self._take_the_rest()
-                verdict = None
-                if self.plan is None:
-                    verdict = self._open()
-                if verdict is None:
-                    verdict = self._race()
-                return self._believed(replace(verdict, arms=self.racing[verdict.arms]))
-            except ArmsFailed as failed:
-                self._check_failures(failed.arms)
+            while True:
+                outcome = self._run_once()
                 self.plan = None
-            except NotBinary:
-                self._not_binary, self.plan = True, None
+                if isinstance(outcome, Verdict):
+                    verdict = replace(outcome, arms=self.stage.racing[outcome.arms])
+                    return self.teller.believe(verdict, self.stage)
+                if isinstance(outcome, RecordsEnded):
+                    return None
+                if isinstance(outcome, ArmsFailed):
+                    self._check_failures(outcome.arms)
+                elif isinstance(outcome, NotAsAssumed):
+                    self._may_be_binary = False
 
-    def _take_the_rest(self) -> Verdict:
+    def _run_once(self) -> Verdict | Interruption:
+        """Open the race, unless there is a plan, and follow the plan."""
+        out = self.books.attempts.out
+        arms = [arm for arm in range(len(self.settings.arms)) if arm not in out]
+        racing = np.array(arms, dtype=np.int64)
+        self.stage = replace(self.stage, racing=racing, pacer=None, is_opening=True)
+        if len(arms) <= self.settings.goal.top:
+            return self._take_the_rest()
+        outcome = self.plan or self._open()
+        if not isinstance(outcome, Plan):
+            return outcome
+        self.plan = outcome
+        return self._race(outcome)
+
+    def _take_the_rest(self) -> Verdict | Interruption:
         """No more arms than are wanted have not failed: see that they do give values."""
-        arms, dispatcher = self.racing, self.dispatcher
+        arms, dispatcher = self.stage.racing, self.dispatcher
         if not arms.size:
-            self._check_failures(sorted(dispatcher.failed))
-        why, decided = "all others failed", True
-        if not all(dispatcher.ledger.values(arm).size for arm in arms.tolist()):
+            self._check_failures(tuple(self.books.attempts.out))
+        everyone = np.arange(arms.size)
+        if not all(self.books.ledger.values(arm).size for arm in arms.tolist()):
             dispatcher.begin(arms)
-            dispatcher.pursue(Round(np.arange(arms.size), np.ones(arms.size, dtype=np.int64)))
-            if dispatcher.wait(self.deadline).total < arms.size:
-                why, decided = f"the deadline of {say_seconds(self.deadline)} came", False
-        return Verdict(arms, decided=decided, confidence=None, reason=why)
+            dispatcher.pursue(Round(everyone, np.ones(arms.size, dtype=np.int64)))
+            results = dispatcher.wait(self.deadline)
+            if isinstance(results, Interruption):
+                return results
+            if results.total < arms.size:
+                return Verdict(everyone, decided=False, confidence=None, reason=self._too_late())
+        return Verdict(everyone, decided=True, confidence=None, reason="all others failed")
 
-    def standing(self) -> Standing:
-        """How the race stands now."""
-        return standing_of(self)
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds of the policy have ended; the first pulls of all are none of its."""
-        if self.pacer is None or isinstance(self.pacer, OpeningPacer):
-            return 0
-        return self.pacer.rounds
-
-    def _survivors(self) -> Ints:
-        arms = range(len(self.settings.arms))
-        return np.array([arm for arm in arms if arm not in self.dispatcher.failed], dtype=np.int64)
-
-    def values(self) -> list[Floats]:
-        """Those of each arm, in the order of its pulls."""
-        in_order = self.settings.confidence is not None
-        arms = range(len(self.settings.arms))
-        return [self.dispatcher.ledger.values(arm, in_order=in_order) for arm in arms]
-
-    def _believed(self, verdict: Verdict) -> Verdict:
-        """The verdict, with what is to be said of it."""
-        values, at = self.values(), self.dispatcher.elapsed()
-        verdict = self.concerns.believe(verdict, values, self.noise, at)
-        if not verdict.decided and self.settings.confidence is not None:
-            self.concerns.undecided(self._contenders(verdict.arms.tolist(), values), at)
-        return verdict
-
-    def _contenders(self, arms: list[int], values: Sequence[Floats]) -> Contenders:
-        settings, elapsed = self.settings, self.dispatcher.elapsed()
-        sign = -1.0 if settings.minimize else 1.0
-        return Contenders(
-            arms,
-            [sign * values[arm] for arm in arms],
-            delta=1 - (settings.confidence or 0.95),
-            paired=settings.paired,
-            top=settings.top,
-            rate=sum(one.size for one in values) / elapsed if elapsed > 0 else 0.0,
-        )
-
-    def outlook(self, values: Sequence[Floats]) -> str:
-        """How long the race may still take, if nothing but its own verdict will end it."""
-        settings, pacer = self.settings, self.pacer
-        if pacer is None or math.isfinite(min(self.deadline, settings.max_pulls)):
-            return ""
-        arms = self.racing[pacer.alive].tolist()
-        return self.concerns.prospect(self._contenders(arms, values), self.dispatcher.elapsed())
-
-    def _round_ended(self) -> None:
-        values, at = self.values(), self.dispatcher.elapsed()
-        self.concerns.look(values, self.noise, at)
-        if self._watch is None:
-            self.concerns.warn_of_length(self.outlook(values), at)
-        if self._watch is None and not self._callbacks:
-            return
-        standing = self.standing()
-        if self._watch is not None:
-            self._watch(standing)
-        for callback in self._callbacks:
-            callback(standing)
-
-    # The first pulls.
-
-    def _open(self) -> Verdict | None:
+    def _open(self) -> Plan | Verdict | Interruption:
         """Pull every arm, on different numbers of cores, to see how long it takes and how noisy.
 
         The pulls count: they answer the first round of the policy. A verdict only if the
         deadline comes before the end.
         """
         dispatcher, settings = self.dispatcher, self.settings
-        wants_noise = not self.noise.known and settings.confidence is not None
-        if dispatcher.pool is None or wants_noise:
-            probes: list[int] = []
-            if dispatcher.pool is None and settings.shape is None:
-                probes = core_levels(settings.rules) * _PROBES_PER_LEVEL
-            each = -(-max(len(probes), 1) // self.racing.size)
-            task = settings.task(self.racing.size, NO_IDEA, BERNOULLI, self._deadline_or_none())
-            pacer = OpeningPacer(task, each)
-            self.pacer = pacer
-            dispatcher.binary = False
-            dispatcher.begin(self.racing)
-            dispatcher.probe(probes)
-            most = self._pulls_allowed()
-            ending = run(pacer, dispatcher, deadline=self.deadline, max_pulls=most)
-            if ending.verdict.reason:
-                return self._explain(ending.verdict)
-        self.noise = self._assume()
-        self.plan = self._make_plan()
-        dispatcher.note(self.plan.to_json())
-        return None
+        racing, model = self.stage.racing, dispatcher.model
+        wants_noise = not settings.noise.known and settings.goal.confidence is not None
+        if model.pool is None or wants_noise:
+            levels = settings.rules.core_levels() if model.wants_probes else []
+            probes = levels * _PROBES_PER_LEVEL
+            each = -(-max(len(probes), 1) // racing.size)
+            deadline = None if math.isinf(self.deadline) else self.deadline
+            pacer = Opening(each).start(settings.task(racing.size, NO_IDEA, BERNOULLI, deadline))
+            self.stage = replace(self.stage, pacer=pacer)
+            self._begin(racing)
+            dispatcher.giver.probe(probes)
+            ending = run(
+                pacer, dispatcher, deadline=self.deadline, max_pulls=self._pulls_allowed()
+            )
+            if ending.interruption is not None:
+                return ending.interruption
+            if pacer.verdict is None:  # it was stopped
+                return self._explain(ending.answer)
+        binary = self._may_be_binary and self._values_are_binary()
+        made = self._make_plan(settings.noise.learned(binary=binary))
+        dispatcher.recording.note(made)
+        return Plan(made)
 
-    def _assume(self) -> Noise:
-        """What is assumed about the values, by those of the first pulls."""
-        binary = not self._not_binary and self._values_are_binary()
-        return self.settings.noise.learned(binary=binary)
-
-    def _values_are_binary(self) -> bool:
-        ledger = self.dispatcher.ledger
-        values = [ledger.values(arm, in_order=False) for arm in self.racing.tolist()]
-        return all(bool(np.isin(one, (0.0, 1.0)).all()) for one in values)
-
-    def _make_plan(self) -> Plan:
+    def _make_plan(self, noise: Noise) -> PlanMade:
         """Start the policy's clock so that the pulls it is given cost what λ says.
 
         Probing takes longer than that, and so does what failed arms had: that time is gone.
         """
-        pool = self.dispatcher.pool
-        assert pool is not None
-        ledger = self.dispatcher.ledger
-        given = sum(ledger.values(arm).size for arm in self.racing.tolist())
-        shift = self.dispatcher.elapsed() - pool.seconds(float(given))
+        dispatcher, racing = self.dispatcher, self.stage.racing.tolist()
+        model = dispatcher.model
+        dispatcher.learn()
+        assert model.pool is not None
+        given = sum(self.books.ledger.values(arm).size for arm in racing)
+        shift = dispatcher.clock.elapsed() - model.pool.seconds(float(given))
         deadline = None if math.isinf(self.deadline) else self.deadline - shift
         if deadline is not None:
             # What is left may be less than a policy can plan for: it then answers at once.
-            deadline = max(deadline, pool.seconds(float(self.racing.size)))
-        delays = self.dispatcher.delays()
-        return Plan(self.racing, pool, self.noise, deadline, shift, delays)
+            deadline = max(deadline, model.pool.seconds(float(len(racing))))
+        return PlanMade(tuple(racing), model.pool, noise, deadline, shift, model.delays)
 
-    # The race itself.
-
-    def _race(self) -> Verdict:
-        plan, settings, dispatcher = self.plan, self.settings, self.dispatcher
-        assert plan is not None
-        self.noise = plan.noise
-        task = settings.task(plan.racing.size, plan.pool, plan.noise, plan.deadline, plan.delays)
+    def _race(self, plan: Plan) -> Verdict | Interruption:
+        """Race by the plan."""
+        made, settings, dispatcher = plan.made, self.settings, self.dispatcher
+        self.stage = replace(self.stage, racing=plan.racing, noise=made.noise)
+        task = settings.task(len(made.arms), made.pool, made.noise, made.deadline, made.delays)
         try:
             pacer = settings.policy.start(task)
         except InvalidInput as error:  # too late to refuse: what is known by now is the answer
             if not dispatcher.pulls:
                 raise
-            return self._explain(self._answer_at_once(task).stop(str(error)))
-        self.pacer = pacer
-        if plan.pool.cores == settings.rules.cores:
-            dispatcher.use(plan.pool)
-        elif dispatcher.learning:
-            dispatcher.refit()
-        dispatcher.binary = plan.noise.binary and not settings.noise.known
-        if dispatcher.binary and not self._values_are_binary():  # seen just before a crash
-            raise NotBinary("values other than 0 and 1 were seen")
-        dispatcher.probe(())
-        dispatcher.begin(plan.racing, rounds=plan.rounds, shift=plan.shift)
+            return self._answer_at_once(task, str(error))
+        self.stage = replace(self.stage, pacer=pacer, is_opening=False)
+        if not dispatcher.adopt(made.pool):
+            dispatcher.learn()
+        assumes_binary = made.noise.binary and not settings.noise.known
+        if assumes_binary and not self._values_are_binary():  # seen just before a crash
+            return NotAsAssumed()
+        dispatcher.giver.probe(())
+        self._begin(plan.racing, plan, plausible=_is_binary if assumes_binary else None)
         ending = run(
             pacer,
             dispatcher,
-            deadline=self.deadline - plan.shift,
+            deadline=self.deadline - made.shift,
             max_pulls=self._pulls_allowed(),
-            on_round=self._round_ended,
+            on_round=lambda: self.teller.round_ended(self.stage),
         )
-        return self._explain(ending.verdict)
+        if ending.interruption is not None:
+            return ending.interruption
+        return self._explain(ending.answer)
 
-    def _answer_at_once(self, task: Task) -> Pacer:
-        """Who has heard of what is known by now: of the first pulls, or if those were long ago,
-        as where an arm failed late or an ended race is read again, of as many of each arm as there
-        are."""
-        if self.pacer is None:
-            ledger = self.dispatcher.ledger
-            known = min(ledger.values(arm).size for arm in self.racing.tolist())
-            self.pacer = OpeningPacer(task, max(known, 1))
-            self.dispatcher.begin(self.racing)
-            run(self.pacer, self.dispatcher, deadline=self.deadline)
-        return self.pacer
+    def _answer_at_once(self, task: Task, reason: str) -> Verdict:
+        """The answer by the first pulls; or, where those were long ago, by as many as there are.
+
+        They were if an arm failed late, or a race that has ended is read again.
+        """
+        pacer, racing = self.stage.pacer, self.stage.racing
+        if pacer is None:
+            known = min(self.books.ledger.values(arm).size for arm in racing.tolist())
+            pacer = Opening(max(known, 1)).start(task)
+            self.stage = replace(self.stage, pacer=pacer)
+            self._begin(racing)
+            run(pacer, self.dispatcher, deadline=self.deadline)
+        return self._explain(pacer.stop(reason))
+
+    def _begin(
+        self,
+        racing: Ints,
+        plan: Plan | None = None,
+        plausible: Callable[[float], bool] | None = None,
+    ) -> None:
+        """Have the dispatcher speak of these arms, in the numbers and the time of a policy."""
+        self.dispatcher.begin(
+            racing,
+            rounds=() if plan is None else plan.rounds,
+            shift=0.0 if plan is None else plan.made.shift,
+            in_order=self.settings.goal.confidence is not None,
+            plausible=plausible,
+        )
+
+    # What it rests on.
+
+    @property
+    def books(self) -> Books:
+        """All that is known."""
+        return self.dispatcher.books
+
+    def _values_are_binary(self) -> bool:
+        ledger = self.books.ledger
+        values = [ledger.values(arm, in_order=False) for arm in self.stage.racing.tolist()]
+        return all(bool(np.isin(one, (0.0, 1.0)).all()) for one in values)
+
+    def _pulls_allowed(self) -> float:
+        """What the cap leaves: pulls of arms that have failed were pulls too."""
+        ledger, out = self.books.ledger, self.books.attempts.out
+        return self.settings.goal.max_pulls - sum(ledger.values(arm).size for arm in out)
 
     def _explain(self, verdict: Verdict) -> Verdict:
         """A deadline in the race's own time, not in the policy's."""
-        if verdict.reason and self.dispatcher.elapsed() >= self.deadline:
-            return replace(verdict, reason=f"the deadline of {say_seconds(self.deadline)} came")
+        if verdict.reason and self.dispatcher.clock.elapsed() >= self.deadline:
+            return replace(verdict, reason=self._too_late())
         return verdict
 
-    def _deadline_or_none(self) -> float | None:
-        return None if math.isinf(self.deadline) else self.deadline
+    def _too_late(self) -> str:
+        return f"the deadline of {say_seconds(self.deadline)} came"
 
-    def _check_failures(self, arms: list[int]) -> None:
+    def _check_failures(self, arms: Sequence[int]) -> None:
         """Stop if the user said so, or if no arm is left."""
-        dispatcher, settings = self.dispatcher, self.settings
-        if settings.on_failure == "drop-arm" and len(dispatcher.failed) < len(settings.arms):
+        attempts, settings = self.books.attempts, self.settings
+        drops = settings.options["on_failure"] == "drop-arm"
+        if drops and len(attempts.out) < len(settings.arms):
             return
-        if settings.on_failure == "drop-arm":
-            arm, pull, failure = dispatcher.failures[0]
-            head = f"all {len(settings.arms)} arms failed; the first"
-        else:
-            arm, pull, failure = [one for one in dispatcher.failures if one[0] == arms[0]][-1]
+        failure = attempts.failures[0]
+        head = f"all {len(settings.arms)} arms failed; the first"
+        if not drops:
+            failure = attempts.out[arms[0]]
             head = "the race was stopped, as on_failure='stop' says, because one arm failed"
-        raise RaceFailed(f"{head}: {describe_failure(settings.labels[arm], pull, failure)}")
+        raise RaceFailed(f"{head}: {describe_failure(settings.labels[failure.arm], failure)}")
 
 
-def core_levels(rules: Rules) -> list[int]:
-    """The core counts to try: halved from the most to the least, so that they pack well.
-
-    >>> core_levels(Rules(cores=12, least_cores=1, most_cores=12))
-    [12, 6, 3, 1]
-    """
-    levels = [rules.most_cores]
-    while levels[-1] > rules.least_cores:
-        levels.append(max(rules.least_cores, levels[-1] // 2))
-    return levels
+def _is_binary(value: float) -> bool:
+    return value in (0.0, 1.0)
 
 
-def describe_failure(label: str, pull: int, failure: Failure) -> str:
+def describe_failure(label: str, failure: PullFailed) -> str:
     """What happened, with the traceback or what was printed below."""
     detail = failure.detail.strip()
-    return f"pull {pull} of {label} {failure.message}" + (f"\n{detail}" if detail else "")
+    said = f'pull {failure.pull} of arm "{label}" {failure.message}'
+    return said + (f"\n{detail}" if detail else "")

@@ -1,187 +1,128 @@
-"""How a race stands, from the values so far: records for tables, and the verdict in a sentence."""
+"""How a race stands or ended, as frozen values: from all that is known of it at one moment."""
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from paceline.core.arrays import Floats
 from paceline.core.noise import Noise
+from paceline.core.pool import CorePool
 from paceline.core.rounds import Verdict
 from paceline.core.tally import Tally
-from paceline.core.words import listed
-from paceline.display.text import arm_name
+from paceline.pools.books import Books
+from paceline.races.sentence import sentence
+from paceline.races.settings import Settings
 from paceline.result import ArmRecord, Result, Standing, Status, ranked
 
-if TYPE_CHECKING:
-    from paceline.real.contest import Contest
 
-_MOST_NAMED = 6
+@dataclass(frozen=True)
+class View:
+    """All that is known of a race at one moment."""
+
+    settings: Settings
+    books: Books
+    noise: Noise
+    values: list[Floats]  # of each arm
+    alive: frozenset[int]
+    elapsed: float
+    deadline: float | None
+    rounds: int
+    busy_cores: int
+    warnings: tuple[str, ...]
 
 
-def standing_of(contest: "Contest") -> Standing:
+def standing_of(view: View, outlook: str = "") -> Standing:
     """A race under way: who is in, by the policy's own word."""
-    dispatcher, settings = contest.dispatcher, contest.settings
-    alive = set(contest.racing.tolist())
-    if contest.pacer is not None:
-        alive = set(contest.racing[contest.pacer.alive].tolist())
-    values = contest.values()
-    arms = _records(contest, values, alive, best=())
-    return Standing(
-        elapsed=dispatcher.elapsed(),
-        deadline=None if math.isinf(contest.deadline) else contest.deadline,
-        rounds=contest.rounds,
-        pulls=sum(record.pulls for record in arms),
-        cores=settings.rules.cores,
-        busy_cores=settings.rules.cores - dispatcher.free,
-        arms=arms,
-        minimize=settings.minimize,
-        warnings=tuple(contest.concerns.texts.values()),
-        outlook=contest.outlook(values),
-    )
+    return _standing(view, _records(view, view.alive, best=()), outlook)
 
 
-def result_of(contest: "Contest", verdict: Verdict, journal: Any) -> Result:
+def result_of(
+    view: View, verdict: Verdict, scaling: CorePool | None, journal: Any = None
+) -> Result:
     """How a race ended."""
-    dispatcher, settings = contest.dispatcher, contest.settings
-    chosen = tuple(verdict.arms.tolist())
-    values = contest.values()
+    settings, named = view.settings, tuple(verdict.arms.tolist())
+    chosen = named
     if verdict.decided:
-        records = _records(contest, values, alive=set(), best=chosen)
+        arms = _records(view, set(), best=named)
     else:
-        records = _records(contest, values, alive=set(chosen), best=())
-        leaders = ranked([records[arm] for arm in chosen], minimize=settings.minimize)
-        chosen = tuple(record.index for record in leaders[: settings.top])
-    if not any(record.pulls for record in records):
+        arms = _records(view, set(named), best=())
+        leaders = ranked([arms[arm] for arm in named], minimize=settings.goal.minimize)
+        chosen = tuple(record.index for record in leaders[: settings.goal.top])
+    if not any(record.pulls for record in arms):
         chosen = ()  # nothing was seen: nobody leads
-    still_in = () if verdict.decided else tuple(verdict.arms.tolist())
+    books = view.books
     return Result(
         best=settings.arms[chosen[0]] if chosen else None,
         index=chosen[0] if chosen else -1,
         decided=verdict.decided,
-        verdict=_sentence(contest, verdict, chosen),
+        verdict=sentence(settings, verdict, chosen, arms),
         confidence=verdict.confidence,
         chosen=chosen,
-        still_in=still_in,
-        standing=Standing(
-            elapsed=dispatcher.elapsed(),
-            deadline=None if math.isinf(contest.deadline) else contest.deadline,
-            rounds=contest.rounds,
-            pulls=sum(record.pulls for record in records),
-            cores=settings.rules.cores,
-            busy_cores=0,
-            arms=records,
-            minimize=settings.minimize,
-            warnings=tuple(contest.concerns.texts.values()),
-        ),
-        core_seconds=dispatcher.core_seconds,
-        scaling=dispatcher.pool,
-        assumed=contest.noise.describe(),
+        still_in=() if verdict.decided else named,
+        standing=_standing(view, arms),
+        core_seconds=books.core_seconds,
+        scaling=scaling,
+        assumed=view.noise.describe(),
         failures=tuple(
-            f"pull {pull} of arm {arm_name(settings.labels[arm])} {failure.message}"
-            for arm, pull, failure in dispatcher.failures
+            f'pull {failure.pull} of arm "{settings.labels[failure.arm]}" {failure.message}'
+            for failure in books.attempts.failures
         ),
         journal=None if journal is None else str(journal),
     )
 
 
-def _records(
-    contest: "Contest", values: Sequence[Floats], alive: set[int], best: Sequence[int]
-) -> tuple[ArmRecord, ...]:
+def _standing(view: View, arms: tuple[ArmRecord, ...], outlook: str = "") -> Standing:
+    return Standing(
+        elapsed=view.elapsed,
+        deadline=view.deadline,
+        rounds=view.rounds,
+        pulls=sum(record.pulls for record in arms),
+        cores=view.settings.rules.cores,
+        busy_cores=view.busy_cores,
+        arms=arms,
+        minimize=view.settings.goal.minimize,
+        warnings=view.warnings,
+        outlook=outlook,
+    )
+
+
+def _records(view: View, alive: Set[int], best: tuple[int, ...]) -> tuple[ArmRecord, ...]:
     """A record per arm, with an interval that holds for all arms at all times."""
-    dispatcher, settings = contest.dispatcher, contest.settings
-    failed, arms = dispatcher.failed, range(len(settings.arms))
-    means, low, high = _intervals(values, contest.noise, settings.confidence or 0.95)
+    out = view.books.attempts.out
+    means, low, high = _intervals(view)
 
     def status(arm: int) -> Status:
-        if arm in failed:
+        if arm in out:
             return "failed"
         return "best" if arm in best else "in" if arm in alive else "out"
 
     return tuple(
         ArmRecord(
             index=arm,
-            label=settings.labels[arm],
+            label=label,
             mean=float(means[arm]),
             low=float(low[arm]),
             high=float(high[arm]),
-            pulls=values[arm].size,
+            pulls=view.values[arm].size,
             status=status(arm),
-            seconds=float(dispatcher.arm_seconds[arm]),
-            failure=failed[arm].message if arm in failed else "",
+            seconds=float(view.books.arm_seconds[arm]),
+            failure=out[arm].message if arm in out else "",
         )
-        for arm in arms
+        for arm, label in enumerate(view.settings.labels)
     )
 
 
-def _intervals(
-    values: Sequence[Floats], noise: Noise, confidence: float
-) -> tuple[Floats, Floats, Floats]:
-    arms = len(values)
+def _intervals(view: View) -> tuple[Floats, Floats, Floats]:
+    values, arms = view.values, len(view.values)
+    alpha = (1 - (view.settings.goal.confidence or 0.95)) / arms
     pulls = np.array([one.size for one in values], dtype=np.int64)
     with np.errstate(all="ignore"):  # values near the largest floats: an interval is then unknown
         sums = np.array([one.sum() for one in values])
         means = np.where(pulls > 0, sums / pulls, np.nan)
         spreads = np.array([((one - one.mean()) ** 2).sum() if one.size else 0.0 for one in values])
-        tally = Tally(pulls, sums, np.zeros(arms), spreads)
-        low, high = noise.intervals(tally, (1 - confidence) / arms)
+        low, high = view.noise.intervals(Tally(pulls, sums, np.zeros(arms), spreads), alpha)
     unknown = np.isnan(low) | np.isnan(high)
-    return means, np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
-
-
-def _sentence(contest: "Contest", verdict: Verdict, chosen: Sequence[int]) -> str:
-    settings = contest.settings
-    names = _list([settings.labels[arm] for arm in chosen])
-    best = "the lowest mean" if settings.minimize else "the highest mean"
-    if len(chosen) > 1:
-        best = f"the {len(chosen)} {'lowest' if settings.minimize else 'highest'} means"
-    verb = "have" if len(chosen) > 1 else "has"
-    if not verdict.decided:
-        among = _list([settings.labels[arm] for arm in verdict.arms.tolist()])
-        pulled = any(contest.dispatcher.ledger.values(arm).size for arm in chosen)
-        lead = f"; {names} {'lead' if len(chosen) > 1 else 'leads'}" if pulled else ""
-        text = f"undecided between {among}: {verdict.reason}{lead}"
-    elif verdict.confidence is not None and verdict.reason:
-        text = (
-            f"{names} {verb} {best} so far: {verdict.reason}. It would have been decided had a "
-            f"confidence of {verdict.confidence:g} been asked for instead of "
-            f"{settings.confidence:g}"
-        )
-    elif verdict.confidence is not None:
-        slack = f" (or is within {settings.tolerance:g} of it)" if settings.tolerance else ""
-        text = f"{names} {verb} {best}{slack}, with probability at least {verdict.confidence:g}"
-    else:
-        why = f" ({verdict.reason})" if verdict.reason else ""
-        text = f"{names} {verb} {best} so far{_tie(contest, chosen)}{why}; nothing is guaranteed"
-        ledger, failed = contest.dispatcher.ledger, contest.dispatcher.failed
-        unseen = sum(
-            not ledger.values(arm, in_order=False).size
-            for arm in range(len(settings.arms))
-            if arm not in failed
-        )
-        if unseen:
-            text += f", and nothing is known of {unseen} of the {len(settings.arms)} arms"
-    out = sorted(contest.dispatcher.failed)
-    if out:
-        text += f". Out because of failures: {_list([settings.labels[arm] for arm in out])}"
-    return text
-
-
-def _tie(contest: "Contest", chosen: Sequence[int]) -> str:
-    """Who has the same mean as the last one chosen, and only lost by lot."""
-    if not chosen:
-        return ""
-    values, last = contest.values(), chosen[-1]
-    if not values[last].size:
-        return ""
-    tied = [
-        contest.settings.labels[arm]
-        for arm, one in enumerate(values)
-        if arm not in chosen and one.size and one.mean() == values[last].mean()
-    ]
-    return f", which {_list(tied)} {'have' if len(tied) > 1 else 'has'} too" if tied else ""
-
-
-def _list(names: Sequence[str]) -> str:
-    return listed(names, _MOST_NAMED)
+    return means, np.where(unknown, -math.inf, low), np.where(unknown, math.inf, high)

@@ -1,0 +1,149 @@
+"""What is told of a race under way: how it stands, what looks wrong, how long it may take."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paceline.core.arrays import Floats, Ints
+from paceline.core.noise import Noise
+from paceline.core.rounds import Verdict
+from paceline.policies.base import Pacer
+from paceline.pools.dispatcher import Dispatcher
+from paceline.races.concerns import Concerns, Contenders
+from paceline.races.settings import Settings
+from paceline.races.snapshot import View, standing_of
+from paceline.result import Standing
+
+
+@dataclass(frozen=True)
+class Audience:
+    """Who hears of a race: a screen now and then, and callbacks after every round.
+
+    A callback that returns True stops the race. Without a screen, `loud` is told what looks wrong.
+    """
+
+    watch: Callable[[Standing], None] | None = None
+    callbacks: tuple[Callable[[Standing], Any], ...] = ()
+    loud: Callable[[str], None] | None = None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a race is: the arms that have not failed, what is assumed of them, who is at work."""
+
+    racing: Ints
+    noise: Noise
+    deadline: float  # seconds of the race
+    pacer: Pacer | None = None
+    is_opening: bool = True  # whether the pacer only asks for the first pulls
+
+    @property
+    def alive(self) -> list[int]:
+        """The arms still in, by the policy's own word."""
+        arms: list[int] = (self.racing if self.pacer is None else self.racing[self.pacer.alive]).tolist()
+        return arms
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds of the policy have ended; the first pulls of all are none of its."""
+        return 0 if self.pacer is None or self.is_opening else self.pacer.rounds
+
+
+class Teller:
+    """Tells an audience of a race. Rounds that earlier sessions have told of are not told again."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        dispatcher: Dispatcher,
+        audience: Audience,
+        warnings: dict[str, str],
+        rounds_told: int = 0,
+    ) -> None:
+        self.settings = settings
+        self.dispatcher = dispatcher
+        self.concerns = Concerns(
+            settings.labels,
+            dispatcher.recording.note,
+            None if audience.watch is not None else audience.loud,
+            warnings,
+            claims=settings.goal.confidence is not None,
+        )
+        self._audience = audience
+        self._rounds_told = rounds_told
+
+    def standing(self, stage: Stage) -> Standing:
+        """How the race stands now."""
+        view = self.view(stage)
+        return standing_of(view, self._outlook(stage, view.values))
+
+    def view(self, stage: Stage) -> View:
+        """What there is to be seen now."""
+        return View(
+            self.settings,
+            self.dispatcher.books,
+            stage.noise,
+            self._values(),
+            frozenset(stage.alive),
+            elapsed=self.dispatcher.clock.elapsed(),
+            deadline=None if math.isinf(stage.deadline) else stage.deadline,
+            rounds=stage.rounds,
+            busy_cores=self.dispatcher.assignments.working_cores,
+            warnings=tuple(self.concerns.texts.values()),
+        )
+
+    def tick(self, stage: Stage) -> None:
+        """Some time has passed."""
+        if self._audience.watch is not None:
+            self._audience.watch(self.standing(stage))
+
+    def round_ended(self, stage: Stage) -> bool:
+        """Tell of a round that has ended; whether the race is to stop."""
+        values, at = self._values(), self.dispatcher.clock.elapsed()
+        self.concerns.look(values, stage.noise, at)
+        if stage.rounds <= self._rounds_told:
+            return False
+        audience = self._audience
+        if audience.watch is None:
+            self.concerns.warn_of_length(self._outlook(stage, values), at)
+            if not audience.callbacks:
+                return False
+        standing = self.standing(stage)
+        if audience.watch is not None:
+            audience.watch(standing)
+        answers = [callback(standing) for callback in audience.callbacks]
+        return any(answer is True for answer in answers)
+
+    def believe(self, verdict: Verdict, stage: Stage) -> Verdict:
+        """The verdict, with what is to be said of it."""
+        values, at = self._values(), self.dispatcher.clock.elapsed()
+        verdict = self.concerns.believe(verdict, values, stage.noise, at)
+        if not verdict.decided and self.settings.goal.confidence is not None:
+            self.concerns.undecided(self._contenders(verdict.arms.tolist(), values), at)
+        return verdict
+
+    def _values(self) -> list[Floats]:
+        """Those of each arm, in the order of its pulls."""
+        ledger, in_order = self.dispatcher.books.ledger, self.settings.goal.confidence is not None
+        return [
+            ledger.values(arm, in_order=in_order) for arm in range(len(self.settings.arms))
+        ]
+
+    def _contenders(self, arms: list[int], values: Sequence[Floats]) -> Contenders:
+        settings, elapsed = self.settings, self.dispatcher.clock.elapsed()
+        return Contenders(
+            arms,
+            [settings.sign * values[arm] for arm in arms],
+            delta=1 - (settings.goal.confidence or 0.95),
+            paired=settings.pairing.judges_pairs,
+            top=settings.goal.top,
+            rate=sum(one.size for one in values) / elapsed if elapsed > 0 else 0.0,
+        )
+
+    def _outlook(self, stage: Stage, values: Sequence[Floats]) -> str:
+        """How long the race may still take, if nothing but its own verdict will end it."""
+        if stage.pacer is None or math.isfinite(min(stage.deadline, self.settings.goal.max_pulls)):
+            return ""
+        contenders = self._contenders(stage.alive, values)
+        return self.concerns.prospect(contenders, self.dispatcher.clock.elapsed())
