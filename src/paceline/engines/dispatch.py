@@ -1,6 +1,6 @@
 """From rounds to jobs: what the loop wants, given out to a crew on the cores of a pool.
 
-The dispatcher is the engine of every real race; only its crew differs. It gives pulls their cores,
+The dispatcher is the runner of every real race; only its crew differs. It gives pulls their cores,
 groups short ones, retries those that fail, cancels those no longer wanted, and writes every result
 into the journal before anybody hears of it.
 """
@@ -19,7 +19,7 @@ from paceline.core.arrays import Ints
 from paceline.core.delays import Delays
 from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
-from paceline.core.rounds import Conditions, Results, Round
+from paceline.core.rounds import Conditions, Results, Round, Shares, Until
 from paceline.core.scaling import PowerLaw
 from paceline.engines.allocate import Allocator, Under, reconsider_after
 from paceline.engines.backlog import Backlog, split, split_in_turn
@@ -97,7 +97,7 @@ class _Running:
 
 
 class Dispatcher:
-    """An `Engine` over a crew. Arms have the same numbers as in the race, from 0.
+    """A `Runner` over a crew. Arms have the same numbers as in the race, from 0.
 
     `pool` says how long a pull takes on so many cores, `shape` the same up to a factor; if
     neither is given, it is learned.
@@ -171,9 +171,9 @@ class Dispatcher:
         self._shift = shift
 
     @property
-    def wasted(self) -> int:
-        """The pulls that nobody was told of: no longer wanted, or not back when they should."""
-        return self._unwanted + self.ledger.skipped
+    def spent(self) -> int:
+        """The pulls told, no longer wanted, or not back when their round ended."""
+        return self.ledger.told + self.ledger.skipped + self._unwanted
 
     def now(self) -> float:
         """The seconds since the race began, as the policy counts them."""
@@ -200,9 +200,11 @@ class Dispatcher:
 
     def wait(self, until: float) -> Results:
         """Return the next level of results, as soon as all arms of the round have it."""
-        moment = until + self._shift + self._zero
         assert self._round is not None
-        boxed = math.isfinite(self._round.until)
+        how = self._round.how
+        end = how.moment if isinstance(how, Until) else math.inf
+        boxed = math.isfinite(end)
+        moment = min(until, end) + self._shift + self._zero
         if boxed and self._ended < len(self._recorded):
             known = self._recorded[self._ended].known
             assert known is not None
@@ -213,16 +215,16 @@ class Dispatcher:
                 return results
             if self._clock() >= moment:
                 if boxed:
-                    return replace(self.ledger.close(), last=self._round.until <= until)
+                    return replace(self.ledger.close(), last=end <= until)
                 return self.ledger.leftovers(in_order=self.in_order)
             self._fill()
             self._listen(moment)
 
-    def conditions(self, rounds: int) -> Conditions:
+    def close_round(self, number: int) -> Conditions:
         """The time and the pool at the end of a round: as recorded, or as they are now."""
-        self._ended = rounds + 1
-        if rounds < len(self._recorded):
-            conditions = self._recorded[rounds].conditions
+        self._ended = number + 1
+        if number < len(self._recorded):
+            conditions = self._recorded[number].conditions
             assert isinstance(conditions.scaling, CorePool)
             if conditions.scaling.cores == self.rules.cores:
                 self.use(conditions.scaling)
@@ -241,7 +243,7 @@ class Dispatcher:
             record["pool"] = self.pool.to_json()
         if delays is not self._told_delays:
             record["delays"] = delays.to_json()
-        if self._round is not None and math.isfinite(self._round.until):
+        if self._round is not None and isinstance(self._round.how, Until):
             record["boxed"] = True
         self._told_pool, self._told_delays = self.pool, delays
         self._write(record)
@@ -264,12 +266,11 @@ class Dispatcher:
             self._start(cores, waiting)
 
     def _next_cores(self, waiting: int) -> int:
-        share = self._round.share if self._round is not None else None
-        rules = self.rules
+        how, rules = None if self._round is None else self._round.how, self.rules
         if self._probe:
             return self._probe[0]
-        if share is not None:
-            part = float(np.max(share)) * rules.cores
+        if isinstance(how, Shares):
+            part = float(np.max(how.share)) * rules.cores
             return min(max(int(part + 1e-9), rules.least_cores), rules.most_cores)
         if self._allocator is None:  # nothing is known yet: what gives the highest throughput
             even = self.rules.cores // min(waiting, self.rules.cores)

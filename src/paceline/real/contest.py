@@ -17,6 +17,7 @@ from paceline.engines.dispatch import NO_IDEA, ArmsFailed, Dispatcher, NotBinary
 from paceline.errors import InvalidInput, RaceFailed
 from paceline.loop import run
 from paceline.policies.base import Pacer, Task
+from paceline.policies.opening import Opening, OpeningPacer
 from paceline.real.concerns import Concerns, Contenders
 from paceline.real.record import Past, Plan
 from paceline.real.settings import Settings
@@ -24,39 +25,6 @@ from paceline.real.summary import standing_of
 from paceline.result import Standing
 
 _PROBES_PER_LEVEL = 2
-_FIRST_BOX = 0.05  # of the deadline
-_MOST_ARMS = 0.8
-
-
-class OpeningPacer(Pacer):
-    """The first pulls of a race whose λ or noise is not known yet: so many of each arm.
-
-    To a deadline it does not wait for the slowest, once most arms have a value: at a twentieth of
-    the time, a tenth, and so on, it sees how many have.
-    """
-
-    def __init__(self, task: Task, pulls: int) -> None:
-        self.pulls = pulls
-        self.boxed = task.confidence is None and task.deadline is not None
-        super().__init__(task)
-
-    def opening(self) -> Round:
-        """The same pulls of every arm."""
-        return self._missing_pulls()
-
-    def decide(self) -> Round | Verdict:
-        """If it is over, the real policy takes its place."""
-        heard = np.count_nonzero(self.tally.pulls)
-        if heard > self.task.top and heard >= _MOST_ARMS * self.task.arms:
-            return self.stop("")
-        return self._missing_pulls()
-
-    def _missing_pulls(self) -> Round:
-        missing = np.maximum(self.pulls - self.tally.pulls, 0)
-        until = math.inf
-        if self.boxed and self.task.deadline is not None:
-            until = _FIRST_BOX * 2**self.rounds * self.task.deadline
-        return Round(self.alive, missing, until=until)
 
 
 class Contest:
@@ -227,15 +195,15 @@ class Contest:
             task = settings.task(
                 self.racing.size, NO_IDEA, Noise("bernoulli"), self._deadline_or_none()
             )
-            pacer = OpeningPacer(task, each)
+            pacer = Opening(each).start(task)
             self.pacer = pacer
             dispatcher.binary = False
             dispatcher.begin(self.racing)
             dispatcher.probe(probes)
             most = self._pulls_allowed()
             ending = run(pacer, dispatcher, deadline=self.deadline, max_pulls=most)
-            if ending.verdict.reason:
-                return self._explain(ending.verdict)
+            if ending.answer.reason:
+                return self._explain(ending.answer)
         self.noise = self._assume()
         self.plan = self._make_plan()
         dispatcher.note(self.plan.to_json())
@@ -301,7 +269,7 @@ class Contest:
             max_pulls=self._pulls_allowed(),
             on_round=self._round_ended,
         )
-        return self._explain(ending.verdict)
+        return self._explain(ending.answer)
 
     def _answer_at_once(self, task: Task) -> Pacer:
         """Who has heard of what is known by now: of the first pulls, or if those were long ago,
@@ -310,7 +278,7 @@ class Contest:
         if self.pacer is None:
             ledger = self.dispatcher.ledger
             known = min(ledger.values(arm).size for arm in self.racing.tolist())
-            self.pacer = OpeningPacer(task, max(known, 1))
+            self.pacer = Opening(max(known, 1)).start(task)
             self.dispatcher.begin(self.racing)
             run(self.pacer, self.dispatcher, deadline=self.deadline)
         return self.pacer

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from paceline.commands import Command
-from paceline.core.pool import CorePool
 from paceline.core.problem import takes
 from paceline.core.rounds import Verdict
 from paceline.core.seeds import pull_seeds
@@ -21,7 +20,6 @@ from paceline.engines.local import LocalHost
 from paceline.engines.work import CommandWork, FunctionWork, Host, Work
 from paceline.errors import Interrupted, InvalidInput, RaceFailed
 from paceline.journal import Journal, Record, read_records
-from paceline.policies.staged import Staged
 from paceline.real.concerns import warn
 from paceline.real.contest import Contest
 from paceline.real.record import (
@@ -36,7 +34,6 @@ from paceline.real.record import (
 from paceline.real.settings import Settings
 from paceline.real.summary import result_of
 from paceline.result import Result, Standing
-from paceline.theory import plan_race
 
 _MOST_NAMED = 8
 _MOST_COMMANDS = 3
@@ -159,8 +156,10 @@ class Prepared:
             ("cores per pull", per_pull),
             ("scaling", scaling),
         ]
-        if isinstance(settings.policy, Staged) and settings.pool is not None:
-            lines += _plan(settings, settings.pool)
+        if settings.pool is not None:
+            seconds = None if deadline is None else deadline.seconds
+            task = settings.task(len(settings.arms), settings.pool, settings.noise, seconds)
+            lines += settings.policy.outline(task)
         if isinstance(settings.what, Command):
             for number, arm in enumerate(settings.arms[:_MOST_COMMANDS]):
                 seed = pull_seeds(settings.seed, number, 0, 1, paired=settings.shared_seeds)[0]
@@ -176,18 +175,6 @@ class Prepared:
             known = "is there, and is gone on with" if records else "is new"
             lines.append(("journal", f"{self.journal} {known}"))
         return lines
-
-
-def _plan(settings: Settings, pool: CorePool) -> list[tuple[str, str]]:
-    """The cuts of `staged`, if pulls keep to the scaling."""
-    assert settings.deadline is not None
-    plan = plan_race(len(settings.arms), pool, settings.deadline.seconds, top=settings.top)
-    if plan is None:
-        return []  # it was not refused, so a subset of the arms is raced
-    chain = plan.chain.merged()
-    sizes = " → ".join(str(size) for size in chain.sizes)
-    pulls = ", ".join(str(each) for each in chain.pulls[1:])
-    return [("plan", f"{sizes} arms, after {pulls} pulls each")]
 
 
 def replay(settings: Settings, records: Sequence[Record]) -> Contest:

@@ -16,7 +16,8 @@ from paceline.errors import RaceFailed
 from paceline.journal import Record
 from paceline.loop import run
 from paceline.policies.base import Task
-from paceline.real.contest import OpeningPacer, core_levels, describe_failure
+from paceline.policies.opening import Opening
+from paceline.real.contest import core_levels, describe_failure
 from paceline.real.prepared import make_work
 from paceline.real.settings import Settings, settle
 
@@ -97,7 +98,7 @@ def profile(
     try:
         dispatcher.probe(probes)
         task = Task(arms=count, scaling=PowerLaw(1.0), confidence=0.95)
-        run(OpeningPacer(task, -(-len(probes) // count)), dispatcher)
+        run(Opening(-(-len(probes) // count)).start(task), dispatcher)
     except ArmsFailed:
         arm, pull, failure = dispatcher.failures[0]
         raise RaceFailed(
