@@ -26,7 +26,7 @@ def found_best(policy: Policy, q: float, deadline: float, number: int) -> bool:
     means = uniform_means(ARMS, 5, number)
     task = Task(arms=ARMS, scaling=PowerLaw(q), deadline=deadline)
     race = prepare_race(Bernoulli(means), policy, task, 5, number)
-    return bool(means[run_race(*race, deadline=deadline).verdict.arms[0]] == means.max())
+    return bool(means[run_race(*race, deadline=deadline).answer.arms[0]] == means.max())
 
 
 def run() -> Table:

@@ -14,6 +14,7 @@ from paceline import APR, Bernoulli, Normal, Policy, PowerLaw, Racing, race, sim
 from paceline.core.noise.normal import NormalNoise
 from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.core.problem import Problem
+from paceline.core.rounds import Verdict
 from paceline.display.table import Table
 from paceline.loop import run as run_race
 from paceline.machine import available_cores
@@ -129,15 +130,14 @@ def _longest_step(arms: int) -> tuple[float, float]:
     task = Task(arms=arms, scaling=PowerLaw(0.5), confidence=CONFIDENCE, noise=NormalNoise())
     steps: list[float] = []
     for replication in range(20):
-        pacer, engine = prepare_race(problem, Racing(), task, 0, replication)
-        while pacer.verdict is None:
-            asked = pacer.ask()
-            engine.pursue(asked)
-            results = engine.wait(math.inf)
-            if results.total == asked.total:
-                pacer.adjust(engine.conditions(pacer.rounds))
+        pacer, runner = prepare_race(problem, Racing(), task, 0, replication)
+        while not isinstance(asked := pacer.ask(), Verdict):
+            runner.pursue(asked)
+            results = runner.wait(math.inf)
+            complete = results.total == asked.total
+            conditions = runner.close_round(pacer.rounds) if complete else None
             began = time.perf_counter()
-            pacer.tell(results)
+            pacer.tell(results, conditions)
             if replication:
                 steps.append(1e3 * (time.perf_counter() - began))
     return float(np.mean(steps)), float(np.quantile(steps, 0.99))

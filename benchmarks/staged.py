@@ -141,7 +141,7 @@ def found_best(policy: Policy, cell: Cell, deadline: float, number: int) -> bool
     assert problem.means is not None
     task = Task(arms=cell.arms, scaling=cell.scaling, deadline=deadline, noise=problem.noise)
     race = prepare_race(problem, policy, task, SEED, number)
-    chosen = run_race(*race, deadline=deadline).verdict.arms[0]
+    chosen = run_race(*race, deadline=deadline).answer.arms[0]
     return bool(problem.means[chosen] == problem.means.max())
 
 

@@ -4,24 +4,34 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from paceline.core.rounds import Verdict
-from paceline.engines.base import Engine
+from paceline.core.rounds import Interruption, Verdict
 from paceline.policies.base import Pacer
+from paceline.pools.runner import Runner
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a race went: its verdict, and the time, pulls and complete rounds it took."""
+    """How a race went: its verdict, and the time, pulls and complete rounds it took.
 
-    verdict: Verdict
+    There is no verdict where the runner ended the race: `interruption` then says why.
+    """
+
+    verdict: Verdict | None
     seconds: float
     pulls: int
     rounds: int
+    interruption: Interruption | None = None
+
+    @property
+    def answer(self) -> Verdict:
+        """The verdict of a race that its runner did not end; in virtual time it never does."""
+        assert self.verdict is not None
+        return self.verdict
 
 
 def run(
     pacer: Pacer,
-    engine: Engine,
+    runner: Runner,
     *,
     deadline: float = math.inf,
     max_pulls: float = math.inf,
@@ -35,30 +45,29 @@ def run(
     Pulls unfinished at the deadline do not count. A round that says until when it lasts is over
     then, with what is back. Of a round that would go past `max_pulls` as much is pulled as may
     be, of all arms in proportion. Where results come in parts, the policy may
-    drop arms in mid-round: the engine then cancels their pulls, which are no longer asked for.
+    drop arms in mid-round: the runner then cancels their pulls, which are no longer asked for.
     """
-    told = int(pacer.tally.pulls.sum())  # a race may have been stopped before, and go on
-    while (verdict := pacer.verdict) is None:
-        asked = pacer.ask()
-        wanted = asked.within(max_pulls - told - engine.wasted)
+
+    def ended(verdict: Verdict | None, interruption: Interruption | None = None) -> Ending:
+        return Ending(verdict, runner.now(), runner.pulls, pacer.rounds, interruption)
+
+    while not isinstance(asked := pacer.ask(), Verdict):
+        wanted = asked.within(max_pulls - runner.spent)
         if wanted.total == 0:
-            verdict = pacer.stop(f"no more than {max_pulls:g} pulls in all were allowed")
-            break
+            return ended(pacer.stop(f"no more than {max_pulls:g} pulls in all were allowed"))
         if pacer.rounds >= max_rounds:
-            verdict = pacer.stop(f"no verdict after {max_rounds:g} rounds")
-            break
-        engine.pursue(wanted)
-        results = engine.wait(min(deadline, wanted.until))
+            return ended(pacer.stop(f"no verdict after {max_rounds:g} rounds"))
+        runner.pursue(wanted)
+        results = runner.wait(deadline)
+        if isinstance(results, Interruption):
+            return ended(None, results)
         if results.arms.size == 0 and not results.last:
-            verdict = pacer.stop(f"the deadline of {deadline:g} s came")
-            break
-        told += results.total
-        complete = results.last or results.total == asked.total
-        if complete:
-            pacer.adjust(engine.conditions(pacer.rounds))
-        pacer.tell(results)
-        if not complete:
+            return ended(pacer.stop(f"the deadline of {deadline:g} s came"))
+        if results.last or results.total == asked.total:
+            pacer.tell(results, runner.close_round(pacer.rounds))
+            if on_round is not None:
+                on_round()
+        else:
+            pacer.tell(results)
             pacer.look()
-        elif on_round is not None:
-            on_round()
-    return Ending(verdict, engine.now(), engine.pulls, pacer.rounds)
+    return ended(asked)

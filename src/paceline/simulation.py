@@ -18,13 +18,14 @@ from paceline.core.rounds import NO_ARMS
 from paceline.core.scaling import PowerLaw, Scaling
 from paceline.core.seeds import replication_seeds
 from paceline.core.statistics import standard_error
-from paceline.engines.simulated import SimulatedEngine, Span
 from paceline.errors import InvalidInput, ScalingWarning, unknown_name
 from paceline.loop import Ending, run
 from paceline.machine import available_cores
 from paceline.parallel import picklable, spread
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.catalog import find_policy
+from paceline.pools.timeline import Span
+from paceline.pools.virtual import VirtualRunner
 
 # A second process pays when the work left is several times what starting it costs.
 _WORTH_SPREADING_SECONDS = 4.0
@@ -161,9 +162,9 @@ def simulate(
         pulls=np.array([ending.pulls for ending in endings], dtype=np.int64),
         rounds=np.array([ending.rounds for ending in endings], dtype=np.int64),
         chosen=np.array([_chosen(ending, top) for ending in endings], dtype=np.int64),
-        still_in=tuple(NO_ARMS if e.verdict.decided else e.verdict.arms for e in endings),
-        reasons=tuple(ending.verdict.reason for ending in endings),
-        confidences=np.array([e.verdict.confidence for e in endings], dtype=np.float64),
+        still_in=tuple(NO_ARMS if e.answer.decided else e.answer.arms for e in endings),
+        reasons=tuple(ending.answer.reason for ending in endings),
+        confidences=np.array([e.answer.confidence for e in endings], dtype=np.float64),
         problem=problem,
         policy=chosen_policy,
         tolerance=tolerance,
@@ -208,12 +209,12 @@ def prepare_race(
     seed: int,
     replication: int,
     spans: list[Span] | None = None,
-) -> tuple[Pacer, SimulatedEngine]:
-    """The pacer and the engine of one replication, ready for `run`; `spans` records what runs."""
+) -> tuple[Pacer, VirtualRunner]:
+    """The pacer and the runner of one replication, ready for `run`; `spans` records what runs."""
     reward_seed, policy_seed = replication_seeds(seed, replication)
     rng = np.random.default_rng(reward_seed)
     pacer = policy.start(replace(task, seed=policy_seed))
-    return pacer, SimulatedEngine(problem, task.scaling, rng, spans)
+    return pacer, VirtualRunner(problem, task.scaling, rng, spans)
 
 
 def _replicate(
@@ -224,9 +225,9 @@ def _replicate(
     caps: tuple[float, float],
     replication: int,
 ) -> Ending:
-    pacer, engine = prepare_race(problem, policy, task, seed, replication)
+    pacer, runner = prepare_race(problem, policy, task, seed, replication)
     deadline = math.inf if task.deadline is None else task.deadline
-    return run(pacer, engine, deadline=deadline, max_pulls=caps[0], max_rounds=caps[1])
+    return run(pacer, runner, deadline=deadline, max_pulls=caps[0], max_rounds=caps[1])
 
 
 def _replicate_all(
@@ -257,6 +258,6 @@ def _replicate_all(
 
 
 def _chosen(ending: Ending, top: int) -> list[int]:
-    if not ending.verdict.decided:
+    if not ending.answer.decided:
         return [-1] * top
-    return [int(arm) for arm in ending.verdict.arms]
+    return [int(arm) for arm in ending.answer.arms]

@@ -17,7 +17,7 @@ from scipy.stats import binomtest
 from paceline import race
 from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
-from paceline.core.rounds import NO_RESULTS, Results, Round
+from paceline.core.rounds import NO_RESULTS, TOGETHER, Conditions, Results, Round, Shares, Until
 from paceline.engines.crew import Failure, Job, Report, Run, in_turn
 from paceline.engines.dispatch import ArmsFailed, Dispatcher, Ended, NotBinary, Rules
 from paceline.journal import Record, read_records
@@ -132,7 +132,8 @@ class Stage:
 def round_of(*pulls: int, share: float | None = None) -> Round:
     arms = [arm for arm, count in enumerate(pulls) if count]
     counts = [pulls[arm] for arm in arms]
-    return Round(np.array(arms, dtype=np.int64), np.array(counts, dtype=np.int64), share)
+    how = TOGETHER if share is None else Shares(share)
+    return Round(np.array(arms, dtype=np.int64), np.array(counts, dtype=np.int64), how)
 
 
 def hear_all(dispatcher: Dispatcher, wanted: Round, until: float = math.inf) -> Counter[int]:
@@ -547,7 +548,7 @@ def test_tau_is_fitted_again_only_when_there_are_a_fifth_more_pulls(
     monkeypatch.setattr(Timings, "fit", spy)
     for number in range(40):
         assert hear_all(dispatcher, round_of(1)) == {0: 1}
-        dispatcher.conditions(number)
+        dispatcher.close_round(number)
     assert fitted[0] == 1
     assert all(b >= 1.2 * a for a, b in itertools.pairwise(fitted))
     assert all(b < 1.2 * a + 1 for a, b in itertools.pairwise(fitted)), "and then it is"
@@ -559,7 +560,7 @@ def test_a_pool_that_was_given_is_not_learned() -> None:
     dispatcher = stage.dispatcher(pool=pool)
     for number in range(5):
         hear_all(dispatcher, round_of(3, 3))
-        assert dispatcher.conditions(number).scaling is pool
+        assert dispatcher.close_round(number).scaling is pool
 
 
 def test_a_fit_that_says_the_same_is_the_same_pool() -> None:
@@ -570,7 +571,7 @@ def test_a_fit_that_says_the_same_is_the_same_pool() -> None:
     pools = []
     for number in range(6):
         hear_all(dispatcher, round_of(1 + number))
-        pools.append(dispatcher.conditions(number).scaling)
+        pools.append(dispatcher.close_round(number).scaling)
     assert len({tuple(pool.runtime_seconds) for pool in pools if isinstance(pool, CorePool)}) == 1
     assert len({id(pool) for pool in pools}) == 1
 
@@ -581,14 +582,14 @@ def test_recorded_conditions_are_given_again_and_not_written_twice() -> None:
     told = []
     for number in range(3):
         hear_all(dispatcher, round_of(2, 2))
-        told.append(dispatcher.conditions(number))
+        told.append(dispatcher.close_round(number))
     assert [r["seconds"] for r in first.records if r["kind"] == "round"] == [2.0, 4.0, 6.0]
     second = Stage(all_well(2.0))
     again = second.dispatcher(pool=flat(4, 2.0))
     again.begin(np.arange(2), rounds=[Ended(one, None) for one in told[:2]])
-    assert [again.conditions(number) for number in range(2)] == told[:2]
+    assert [again.close_round(number) for number in range(2)] == told[:2]
     assert second.records == []
-    again.conditions(2)
+    again.close_round(2)
     assert [record["kind"] for record in second.written] == ["round"]
 
 
@@ -734,7 +735,7 @@ def test_values_that_have_not_varied_yet_prove_nothing() -> None:
 def boxed(*pulls: int, until: float) -> Round:
     arms = [arm for arm, count in enumerate(pulls) if count]
     counts = [pulls[arm] for arm in arms]
-    return Round(np.array(arms, dtype=np.int64), np.array(counts, dtype=np.int64), until=until)
+    return Round(np.array(arms, dtype=np.int64), np.array(counts, dtype=np.int64), Until(until))
 
 
 def heard_of(results: Results) -> dict[int, tuple[int, float]]:
@@ -757,8 +758,8 @@ def test_a_boxed_round_ends_at_its_time_with_what_is_back_in_any_order() -> None
     results = dispatcher.wait(7.5)
     assert (stage.time, results.last) == (7.5, True)
     assert heard_of(results) == {0: (3, 0.006), 1: (3, 3.004)}
-    assert dispatcher.wasted == 2
-    assert dispatcher.conditions(0).seconds == 7.5
+    assert dispatcher.spent == results.total + 2
+    assert dispatcher.close_round(0).seconds == 7.5
     record = stage.written[-1]
     assert (record["kind"], record["boxed"], record["at"]) == ("round", True, 7.5)
 
@@ -769,7 +770,7 @@ def test_a_boxed_round_ends_early_if_all_is_back() -> None:
     dispatcher.pursue(boxed(4, 4, until=50.0))
     results = dispatcher.wait(50.0)
     assert (stage.time, results.last, results.total) == (2.0, True, 8)
-    assert dispatcher.wasted == 0
+    assert dispatcher.spent == 8
 
 
 def test_at_its_end_the_fallen_are_cancelled_and_the_survivors_left_to_finish() -> None:
@@ -777,13 +778,13 @@ def test_at_its_end_the_fallen_are_cancelled_and_the_survivors_left_to_finish() 
     dispatcher = stage.dispatcher(pool=flat(4))
     dispatcher.pursue(boxed(2, 2, until=3.0))
     assert heard_of(dispatcher.wait(3.0)) == {0: (1, 0.0), 1: (1, 1.0)}
-    dispatcher.conditions(0)
+    dispatcher.close_round(0)
     dispatcher.pursue(boxed(2, until=20.0))
     assert [pulls_of(stage.jobs[job].runs) for job in stage.killed] == [[(1, 1)]]
     results = dispatcher.wait(20.0)
     assert stage.time == 4.0, "two pulls were asked for, two are back: the slow one is not needed"
     assert heard_of(results) == {0: (2, 0.005)}
-    dispatcher.conditions(1)
+    dispatcher.close_round(1)
     dispatcher.pursue(boxed(9, until=20.0))
     last = dispatcher.wait(20.0)
     assert (0, 1) in stage.recorded()
@@ -803,7 +804,7 @@ def test_a_pull_that_fails_in_a_boxed_round_is_tried_again_in_the_next() -> None
     dispatcher = stage.dispatcher(pool=flat(4))
     dispatcher.pursue(boxed(1, 1, until=3.0))
     assert heard_of(dispatcher.wait(3.0)) == {1: (1, 1.0)}
-    dispatcher.conditions(0)
+    dispatcher.close_round(0)
     dispatcher.pursue(boxed(2, 2, until=30.0))
     results = dispatcher.wait(30.0)
     assert results.last
@@ -832,7 +833,7 @@ def test_a_boxed_round_is_repeated_with_what_was_known_at_its_end() -> None:
         dispatcher.pursue(boxed(2, 2, until=until))
         told.append(heard_of(dispatcher.wait(until)))
         known = dispatcher.ledger.snapshot()
-        ended.append(Ended(dispatcher.conditions(number), known))
+        ended.append(Ended(dispatcher.close_round(number), known))
     assert told == [{0: (1, 0.0), 1: (2, 2.001)}, {0: (3, 0.006), 1: (2, 2.005)}]
     second = Stage(all_well())
     again = second.dispatcher(pool=flat(4))
@@ -846,7 +847,7 @@ def test_a_boxed_round_is_repeated_with_what_was_known_at_its_end() -> None:
         results = again.wait(until)
         assert results.last
         assert heard_of(results) == told[number]
-        assert again.conditions(number) == ended[number].conditions
+        assert again.close_round(number) == ended[number].conditions
     assert second.jobs == []
     assert second.time == 0.0
     again.pursue(boxed(1, 1, until=20.0))
@@ -869,9 +870,9 @@ class Patient(Pacer):
     """Boxed rounds of three arms, one after the other; it notes what it is told."""
 
     def __init__(self, task: Task, pulls: int, seconds: float) -> None:
+        super().__init__(task)
         self.pulls, self.seconds = pulls, seconds
         self.heard: list[tuple[int, bool]] = []
-        super().__init__(task)
 
     def opening(self) -> Round:
         return boxed(*[self.pulls] * self.task.arms, until=self.elapsed + self.seconds)
@@ -879,9 +880,9 @@ class Patient(Pacer):
     def decide(self) -> Round:
         return self.opening()
 
-    def tell(self, results: Results) -> None:
+    def tell(self, results: Results, conditions: Conditions | None = None) -> None:
         self.heard.append((results.total, results.last))
-        super().tell(results)
+        super().tell(results, conditions)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -896,13 +897,14 @@ def test_a_cap_on_pulls_holds_for_boxed_rounds(seed: int, most: int) -> None:
     )
     dispatcher = stage.dispatcher(arms=3, pool=flat(4))
     pacer = Patient(Task(arms=3, scaling=flat(4), deadline=1e6), pulls=4, seconds=4.0)
+    pacer.open()
     ending = run(pacer, dispatcher, deadline=1e6, max_pulls=most)
     told = sum(total for total, _ in pacer.heard)
-    assert f"no more than {most} pulls" in ending.verdict.reason
+    assert f"no more than {most} pulls" in ending.answer.reason
     assert told == int(pacer.tally.pulls.sum())
     assert len(set(stage.started())) <= most, "no more are started than the cap allows"
-    assert told + dispatcher.wasted <= most
-    assert told + dispatcher.wasted > most - 3, "and it is used up"
+    assert told <= dispatcher.spent <= most
+    assert dispatcher.spent > most - 3, "and it is used up"
     assert max(Counter(stage.recorded()).values()) == 1
 
 
@@ -910,9 +912,10 @@ def test_the_loop_ends_at_the_deadline_in_a_boxed_round() -> None:
     stage = Stage(all_well(1.0))
     dispatcher = stage.dispatcher(arms=3, pool=flat(4))
     pacer = Patient(Task(arms=3, scaling=flat(4), deadline=10.0), pulls=100, seconds=30.0)
+    pacer.open()
     ending = run(pacer, dispatcher, deadline=10.0)
     assert stage.time == 10.0
-    assert "deadline of 10 s came" in ending.verdict.reason
+    assert "deadline of 10 s came" in ending.answer.reason
     assert ending.rounds == 0
     assert pacer.heard == [(40, False)]
-    assert ending.verdict.arms.tolist() == [2]
+    assert ending.answer.arms.tolist() == [2]

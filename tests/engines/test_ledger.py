@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paceline.core.arrays import Floats, Ints
-from paceline.core.rounds import Results, Round
+from paceline.core.rounds import Looks, Results, Round, Until
 from paceline.core.tally import Tally
 from paceline.engines.ledger import Ledger
 
@@ -422,7 +422,7 @@ class TestWhatIsDue:
         return ledger
 
     def wanted(self, pulls: list[int], due: list[int], *, each: bool = False) -> Round:
-        return Round(np.arange(2), np.array(pulls), due=np.array(due), each=each)
+        return Round(np.arange(2), np.array(pulls), Looks(np.array(due), each))
 
     def test_it_is_told_at_once_and_nothing_with_it(self) -> None:
         ledger = self.ledger()
@@ -450,7 +450,7 @@ class TestWhatIsDue:
         ledger = self.ledger()
         assert ledger.expect(self.wanted([4, 4], due=[2, 2])) == 0
         ledger.next_level()
-        alone = Round(np.array([1]), np.array([2]), due=np.array([2]))
+        alone = Round(np.array([1]), np.array([2]), Looks(np.array([2])))
         assert ledger.expect(alone) == 2  # arm 0 had two more
 
 
@@ -459,7 +459,7 @@ class TestWhatIsDue:
 
 def boxed(pulls: Sequence[int], until: float = 9.0) -> Round:
     """So many pulls of arms 0, 1, …, also none."""
-    return Round(np.arange(len(pulls)), np.array(pulls, dtype=np.int64), until=until)
+    return Round(np.arange(len(pulls)), np.array(pulls, dtype=np.int64), Until(until))
 
 
 Arrival = tuple[int, int]  # arm, pull
@@ -598,7 +598,7 @@ def test_skipped_pulls_of_arms_that_fall_are_counted_once() -> None:
     ledger.put(0, 4, [1.0])
     ledger.put(1, 0, [1.0] * 5)
     assert (ledger.close().total, ledger.skipped) == (9, 1)
-    assert ledger.expect(Round(np.array([1]), np.array([5]), until=20.0)) == 0
+    assert ledger.expect(Round(np.array([1]), np.array([5]), Until(20.0))) == 0
     assert ledger.skipped == 1
 
 

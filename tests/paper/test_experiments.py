@@ -7,13 +7,13 @@ import pytest
 
 from paceline import BatchRacing, PowerLaw, simulate
 from paceline.cli import main
-from paceline.engines.simulated import Span
 from paceline.machine import AvailableCores
 from paceline.paper import bounds, confidence, deadline
 from paceline.paper.catalog import EXPERIMENTS
 from paceline.paper.instances import linear_means
 from paceline.paper.rectangles import place
 from paceline.paper.report import Setup
+from paceline.pools.timeline import Span
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_deadlines_passed_by_one_race_of_ucb_e_are_as_races_of_their_own() -> No
     for limit, gap in zip(deadline.DEADLINES[0.9], passed, strict=True):
         task = Task(arms=means.size, scaling=PowerLaw(0.9), deadline=limit)
         alone = run(*prepare_race(Bernoulli(means), UCBE(0.25), task, 0, 0), deadline=limit)
-        assert gap == means.max() - means[alone.verdict.arms[0]]
+        assert gap == means.max() - means[alone.answer.arms[0]]
 
 
 def test_the_worked_examples_come_out_to_the_digit() -> None:

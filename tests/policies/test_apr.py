@@ -5,8 +5,8 @@ import pytest
 
 from paceline import APR, CorePool, InvalidInput, PowerLaw, simulate
 from paceline.core.rounds import Results
-from paceline.policies.base import Task
-from tests.policies.contract import PolicyContract
+from paceline.policies.base import Pacer, Task
+from paceline.testing import PolicyContract, asked
 
 
 class TestAPR(PolicyContract):
@@ -14,10 +14,10 @@ class TestAPR(PolicyContract):
     goal = {"confidence": 0.9}
 
 
-def answer(pacer: object, ones: list[float]) -> None:
-    wanted = pacer.ask()  # type: ignore[attr-defined]
+def answer(pacer: Pacer, ones: list[float]) -> None:
+    wanted = asked(pacer)
     sums = wanted.pulls * np.array(ones)[wanted.arms]
-    pacer.tell(Results(wanted.arms, wanted.pulls, sums, sums))  # type: ignore[attr-defined]
+    pacer.tell(Results(wanted.arms, wanted.pulls, sums, sums))
 
 
 @pytest.mark.parametrize("beta", [1.1, 2.0, 3.5])
@@ -27,18 +27,18 @@ def test_round_r_lasts_beta_to_the_r_minus_1_times_the_first(beta: float, q: flo
     pacer = APR(beta=beta).start(Task(arms=arms, scaling=scaling, confidence=0.9))
     for r in range(6):
         expected = math.floor(scaling.pulls(beta**r * scaling.seconds(arms)) / arms + 1e-9)
-        pulls = pacer.ask().pulls.tolist()
+        pulls = asked(pacer).pulls.tolist()
         assert pulls == pytest.approx([max(expected, 1)] * arms, rel=1e-9)  # line 10
         answer(pacer, [0.5] * arms)  # ties: nobody falls
 
 
 def test_a_survivor_keeps_its_old_pulls() -> None:
     pacer = APR(deviation=0.2).start(Task(arms=3, scaling=PowerLaw(0.5), confidence=0.9))
-    asked = 0
+    total_asked = 0
     for _ in range(4):
-        asked += int(pacer.ask().pulls[0])
+        total_asked += int(asked(pacer).pulls[0])
         answer(pacer, [0.6, 0.58, 0.0])
-    assert pacer.tally.pulls[0] == asked
+    assert pacer.tally.pulls[0] == total_asked
     assert pacer.alive.tolist() == [0, 1]
 
 
@@ -56,7 +56,7 @@ def test_every_survivor_gets_a_pull_even_if_the_inverse_falls_short() -> None:
     pool = CorePool(4, lambda cores: cores**-0.5)
     pacer = APR(beta=1.0001).start(Task(arms=7, scaling=pool, confidence=0.9))
     for _ in range(3):
-        assert (pacer.ask().pulls >= 1).all()
+        assert (asked(pacer).pulls >= 1).all()
         answer(pacer, [0.5] * 7)
 
 
@@ -90,7 +90,7 @@ def test_top_k_stops_pulling_what_it_has_accepted() -> None:
     pacer = APR(deviation=0.2).start(Task(arms=4, scaling=PowerLaw(0.5), confidence=0.9, top=2))
     for _ in range(4):
         answer(pacer, [1.0, 0.5, 0.45, 0.0])
-    assert pacer.ask().arms.tolist() == [1, 2]
+    assert asked(pacer).arms.tolist() == [1, 2]
 
 
 def test_the_scale_of_the_rewards_is_the_problems_unless_given() -> None:

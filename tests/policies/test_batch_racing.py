@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from paceline import BatchRacing, InvalidInput, PowerLaw, simulate
 from paceline.core.rounds import Results
 from paceline.policies.base import Task
-from tests.policies.contract import PolicyContract
+from paceline.testing import PolicyContract, asked
 
 
 class TestBatchRacing(PolicyContract):
@@ -26,7 +26,7 @@ def test_pulls_are_dealt_to_the_arms_with_the_fewest(
     task = Task(arms=arms, scaling=PowerLaw(0.5), confidence=0.9)
     pacer = BatchRacing(batch=batch, limit=limit).start(task)
     for _ in range(5):
-        wanted = pacer.ask()
+        wanted = asked(pacer)
         assert wanted.total == min(batch, arms * (limit or batch))
         half = wanted.pulls / 2
         pacer.tell(Results(wanted.arms, wanted.pulls, half, half))
@@ -58,10 +58,11 @@ def test_bad_parameters_are_refused(bad: dict[str, float]) -> None:
 def test_who_is_dealt_to_first_is_drawn_by_lot() -> None:
     firsts = {
         int(
-            BatchRacing(batch=1)
-            .start(Task(arms=6, scaling=PowerLaw(0.5), confidence=0.9, seed=seed))
-            .ask()
-            .arms[0]
+            asked(
+                BatchRacing(batch=1).start(
+                    Task(arms=6, scaling=PowerLaw(0.5), confidence=0.9, seed=seed)
+                )
+            ).arms[0]
         )
         for seed in range(60)
     }

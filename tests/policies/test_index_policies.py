@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from paceline import UCBE, InvalidInput, LilUCB, PowerLaw, simulate
-from paceline.core.rounds import Results
+from paceline.core.rounds import Results, Shares
 from paceline.policies.base import Task
 from paceline.policies.lil_ucb import _LilUCBPacer
-from tests.policies.contract import PolicyContract
+from paceline.testing import PolicyContract, asked
 
 
 class TestUCBE(PolicyContract):
@@ -25,13 +25,14 @@ def test_ucb_e_pulls_the_highest_upper_bound_one_at_a_time() -> None:
     pacer = UCBE(scale).start(Task(arms=3, scaling=PowerLaw(0.5), deadline=100.0))
     first = []
     for _ in range(3):
-        wanted = pacer.ask()
-        assert wanted.share == 1.0
+        wanted = asked(pacer)
+        assert isinstance(wanted.how, Shares)
+        assert wanted.how.share == 1.0
         first += wanted.arms.tolist()
         pacer.tell(Results(wanted.arms, wanted.pulls, means[wanted.arms], means[wanted.arms]))
     assert sorted(first) == [0, 1, 2]
     for _ in range(50):
-        wanted = pacer.ask()
+        wanted = asked(pacer)
         bounds = means + scale / np.sqrt(pacer.tally.pulls)
         assert wanted.total == 1
         assert bounds[wanted.arms[0]] == pytest.approx(bounds.max())
@@ -58,7 +59,7 @@ def test_lil_ucb_stops_when_one_arm_is_pulled_far_more_than_all_others() -> None
     assert 9 < pacer.lead < 12  # ((2 + β)/β)² at β = 1, and a logarithmic factor
     means = np.array([1.0, 0.0])
     while pacer.verdict is None:
-        wanted = pacer.ask()
+        wanted = asked(pacer)
         pacer.tell(Results(wanted.arms, wanted.pulls, means[wanted.arms], means[wanted.arms]))
     leader, other = pacer.tally.pulls.tolist()
     assert leader >= 1 + pacer.lead * other

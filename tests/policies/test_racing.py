@@ -28,10 +28,10 @@ from paceline.core.noise.bernoulli import BernoulliNoise
 from paceline.core.noise.bounded import BoundedNoise
 from paceline.core.noise.normal import NormalNoise
 from paceline.core.noise.subgaussian import SubgaussianNoise
-from paceline.core.rounds import Conditions, Results, Round
+from paceline.core.rounds import Conditions, Looks, Results, Round
 from paceline.policies.base import Task
 from paceline.policies.racing import Racing, RacingPacer
-from tests.policies.contract import PolicyContract
+from paceline.testing import PolicyContract, asked
 
 
 class TestRacing(PolicyContract):
@@ -56,27 +56,31 @@ def start(policy: Racing | None = None, **changes: Any) -> RacingPacer:
     return pacer
 
 
+def due(wanted: Round) -> Ints:
+    assert isinstance(wanted.how, Looks)
+    return wanted.how.due
+
+
 def answer(pacer: RacingPacer, problem: Problem, rng: np.random.Generator) -> None:
-    """Tell what is due, as an engine does."""
-    wanted = pacer.ask()
-    assert wanted.due is not None
-    if wanted.each:
-        assert set(wanted.due.tolist()) == {int(wanted.due[0])}
-        values = problem.draw_each(wanted.arms, int(wanted.due[0]), 0, rng)
+    """Tell what is due, as a runner does."""
+    wanted = asked(pacer)
+    if wanted.how.each:
+        assert set(due(wanted).tolist()) == {int(due(wanted)[0])}
+        values = problem.draw_each(wanted.arms, int(due(wanted)[0]), 0, rng)
         sums, squares = values.sum(axis=1), (values**2).sum(axis=1)
-        pacer.tell(Results(wanted.arms, wanted.due, sums, squares, values=values))
+        pacer.tell(Results(wanted.arms, due(wanted), sums, squares, values=values))
     else:
-        sums, squares = problem.draw(wanted.arms, wanted.due, wanted.due, rng)
-        pacer.tell(Results(wanted.arms, wanted.due, sums, squares))
+        sums, squares = problem.draw(wanted.arms, due(wanted), due(wanted), rng)
+        pacer.tell(Results(wanted.arms, due(wanted), sums, squares))
 
 
 def play(pacer: RacingPacer, means: Floats, seed: int, most: int = 500) -> Iterator[Round]:
-    """What is asked, slice by slice."""
+    """What is pulls_asked, slice by slice."""
     problem, rng = Bernoulli(means), np.random.default_rng(seed)
     for _ in range(most):
         if pacer.verdict is not None:
             return
-        yield pacer.ask()
+        yield asked(pacer)
         answer(pacer, problem, rng)
 
 
@@ -87,7 +91,7 @@ NEAR = np.r_[0.6, np.full(8, 0.5)]
 
 
 def openings(pacer: RacingPacer, means: Floats, seed: int) -> Iterator[Round]:
-    """What is asked at the start of each round."""
+    """What is pulls_asked at the start of each round."""
     rounds = -1
     for wanted in play(pacer, means, seed):
         if pacer.rounds > rounds:
@@ -110,8 +114,7 @@ def test_the_leader_is_pulled_more_often_from_the_second_round_on(seed: int) -> 
         leader = int(np.argmax(pacer.evidence.tally.means(wanted.arms)))
         expected = np.where(np.arange(arms) == leader, times, 1)
         assert wanted.pulls.tolist() == (least * expected).tolist()
-        assert wanted.due is not None
-        assert (wanted.due * least).tolist() == (wanted.pulls * wanted.due.min()).tolist()
+        assert (due(wanted) * least).tolist() == (wanted.pulls * due(wanted).min()).tolist()
         seen.add(times)
     assert 3 in seen, "nine arms, the leader three times"
 
@@ -124,7 +127,7 @@ def test_no_arm_is_pulled_more_often_where_that_is_no_use(changes: dict[str, Any
     for wanted in openings(pacer, NEAR, seed=1):
         rounds += 1
         assert np.unique(wanted.pulls).size == 1
-        assert wanted.each == bool(changes.get("paired"))
+        assert wanted.how.each == bool(changes.get("paired"))
     assert rounds > 2
 
 
@@ -162,8 +165,7 @@ def test_arms_that_fell_are_not_asked_for_any_more(evidence: str) -> None:
     for wanted in play(pacer, means, seed=4):
         assert wanted.arms.tolist() == pacer.alive.tolist()
         if before is not None and pacer.rounds == rounds:
-            assert before.due is not None
-            left = dict(zip(before.arms.tolist(), before.pulls - before.due, strict=True))
+            left = dict(zip(before.arms.tolist(), before.pulls - due(before), strict=True))
             assert wanted.pulls.tolist() == [left[arm] for arm in wanted.arms.tolist()]
             fell_in_mid_round += before.arms.size - wanted.arms.size
         before, rounds = wanted, pacer.rounds
@@ -174,14 +176,14 @@ def test_arms_that_fell_are_not_asked_for_any_more(evidence: str) -> None:
 
 def test_there_may_be_a_verdict_in_mid_round() -> None:
     pacer = start(scaling=PowerLaw(0.1))
-    first = pacer.ask()
+    first = asked(pacer)
     list(play(pacer, np.r_[np.full(8, 0.05), 0.95], seed=5))
     assert pacer.verdict is not None
     assert pacer.verdict.arms.tolist() == [8]
     assert pacer.verdict.decided
     assert pacer.verdict.confidence == 0.9
     assert pacer.tally.pulls.max() < first.pulls.max()
-    assert pacer.ask().total == 0
+    assert pacer.ask() is pacer.verdict
 
 
 # What is told beyond that which is due.
@@ -204,13 +206,13 @@ def told_ones(pacer: RacingPacer, pulls: list[int]) -> None:
 def test_leftovers_beyond_what_was_due_are_no_evidence(evidence: str, pulls: list[int]) -> None:
     """As at a deadline: quick pulls, which may well be the bad ones, get no weight of their own."""
     pacer = start(Racing(evidence), scaling=PowerLaw(0.1))
-    wanted = pacer.ask()
+    wanted = asked(pacer)
     told_ones(pacer, pulls)
     assert pacer.tally.pulls.tolist() == pulls  # they were pulled, after all
     assert pacer.evidence.depth == 0
     assert pacer.alive.size == 9
     assert pacer.verdict is None
-    assert pacer.ask().total == wanted.total - sum(pulls)
+    assert asked(pacer).total == wanted.total - sum(pulls)
     verdict = pacer.stop("the deadline came")
     assert not verdict.decided
     assert verdict.arms.size == 9
@@ -224,9 +226,8 @@ def test_less_than_what_was_due_is_no_evidence_until_the_rest_is_there() -> None
     pacer = start(Racing("group-sequential"))
     told_ones(pacer, [PILOT] * 8 + [PILOT - 1])
     assert pacer.evidence.depth == 0
-    left = pacer.ask()
-    assert left.due is not None
-    assert dict(zip(left.arms.tolist(), left.due.tolist(), strict=True)) == dict.fromkeys(
+    left = asked(pacer)
+    assert dict(zip(left.arms.tolist(), due(left).tolist(), strict=True)) == dict.fromkeys(
         range(8), 0
     ) | {8: 1}
     told_ones(pacer, [0] * 8 + [1])
@@ -238,20 +239,19 @@ def test_less_than_what_was_due_is_no_evidence_until_the_rest_is_there() -> None
 
 
 def test_the_scaling_as_it_is_known_now_sizes_the_next_round() -> None:
-    asked = {}
+    pulls_asked = {}
     for q in (0.9, 0.1):
         pacer = start(Racing("group-sequential"))
         while pacer.rounds == 0:
-            wanted = pacer.ask()
-            assert wanted.due is not None
-            if (wanted.due == wanted.pulls).all():  # as the loop does, before a round is complete
-                pacer.adjust(Conditions(100.0, PowerLaw(q)))
-            ones = np.rint(0.5 * wanted.due)
-            pacer.tell(Results(wanted.arms, wanted.due, ones, ones))
+            wanted = asked(pacer)
+            complete = (due(wanted) == wanted.pulls).all()  # as the loop does, with the last part
+            ones = np.rint(0.5 * due(wanted))
+            results = Results(wanted.arms, due(wanted), ones, ones)
+            pacer.tell(results, Conditions(100.0, PowerLaw(q)) if complete else None)
         assert pacer.scaling == PowerLaw(q)
         assert pacer.elapsed == 100.0
-        asked[q] = pacer.ask().pulls.max()
-    assert asked[0.1] > 2 * asked[0.9]
+        pulls_asked[q] = asked(pacer).pulls.max()
+    assert pulls_asked[0.1] > 2 * pulls_asked[0.9]
 
 
 # A race that is ended before it is sure.
@@ -384,7 +384,7 @@ def test_the_papers_interval_counts_the_arms_that_failed() -> None:
     assert pacer.evidence.interval.arms == 20
 
 
-# All that may be assumed, with all that may be asked for.
+# All that may be assumed, with all that may be pulls_asked for.
 
 MEANS = np.array([0.2, 0.8, 0.35, 0.65, 0.1])
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from paceline import SSH, InvalidInput, Policy, PowerLaw, SequentialHalving, Uniform, simulate
 from paceline.core.rounds import Results
 from paceline.policies.base import Pacer, Task
+from paceline.testing import PolicyContract, asked
 from paceline.theory import stage_count, stages_to_combine
-from tests.policies.contract import PolicyContract
 
 
 class TestSSH(PolicyContract):
@@ -39,7 +39,7 @@ class TestSequentialHalving(PolicyContract):
 
 
 def give(pacer: Pacer, means: np.ndarray) -> None:
-    wanted = pacer.ask()
+    wanted = asked(pacer)
     sums = wanted.pulls * means[wanted.arms]
     pacer.tell(Results(wanted.arms, wanted.pulls, sums, sums))
 
@@ -56,7 +56,7 @@ def test_stages_are_those_of_algorithm_2_for_any_number_of_arms(
     means = np.linspace(1, 0, arms)
     alive, spent = arms, 0.0
     for _ in range(stages):
-        wanted = pacer.ask()
+        wanted = asked(pacer)
         assert wanted.arms.size == alive
         assert set(wanted.pulls.tolist()) == {pulls // alive}  # line 5
         spent += scaling.seconds(float(wanted.total))
@@ -149,7 +149,7 @@ class TestTooShortADeadline:
         obvious = np.r_[1.0, np.zeros(1023)]
         policy = SequentialHalving(too_short="subset")
         pacer = policy.start(Task(arms=1024, scaling=self.scaling, deadline=20.0))
-        raced = pacer.ask().arms.size
+        raced = asked(pacer).arms.size
         stages = stage_count(raced, 1)
         assert stages * self.scaling.seconds(float(raced)) <= 20.0
         more = raced + 1

@@ -29,12 +29,12 @@ from paceline.core.noise.bounded import BoundedNoise
 from paceline.core.noise.normal import NormalNoise
 from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.core.problem import Problem
-from paceline.core.rounds import Conditions, Results, Round
-from paceline.engines.simulated import SimulatedEngine
+from paceline.core.rounds import Conditions, Results, Round, Until
 from paceline.loop import Ending, run
 from paceline.policies.base import Pacer, Task
 from paceline.policies.staged import StagedPacer
-from tests.policies.contract import PolicyContract
+from paceline.pools.virtual import VirtualRunner
+from paceline.testing import PolicyContract, asked
 
 SPREAD = Delays.seen(np.random.default_rng(0).lognormal(-0.1, 0.5, 500))
 
@@ -130,7 +130,7 @@ def play(
         Task(arms=problem.arms, scaling=scaling, deadline=deadline, seed=seed, **task)
     )
     assert isinstance(pacer, StagedPacer)
-    engine = SimulatedEngine(problem, scaling, np.random.default_rng(draws))
+    engine = VirtualRunner(problem, scaling, np.random.default_rng(draws))
     return pacer, run(pacer, engine, deadline=deadline)
 
 
@@ -190,9 +190,9 @@ def test_it_keeps_the_deadline_the_floor_and_its_samples(
         watched = Watched(patch)
         pacer, ending = play(problem, scaling, deadline, draws=seed, top=top)
     assert ending.seconds <= deadline * (1 + 1e-9)
-    assert ending.verdict.arms.size == top
-    assert ending.verdict.decided
-    assert not ending.verdict.reason, "the policy ended it, not the deadline"
+    assert ending.answer.arms.size == top
+    assert ending.answer.decided
+    assert not ending.answer.reason, "the policy ended it, not the deadline"
     assert watched.cuts[0][0] == arms
     assert watched.cuts[-1][1] == top
     assert int(pacer.tally.pulls.sum()) == ending.pulls, "all samples are kept, none is left out"
@@ -228,13 +228,13 @@ def test_of_the_time_little_is_left() -> None:
 )
 def test_extremes(arms: int, top: int, scaling: Scaling, deadline: float) -> None:
     _, ending = play(Bernoulli(np.linspace(0.9, 0.1, arms)), scaling, deadline, top=top)
-    assert ending.verdict.arms.size == top
+    assert ending.answer.arms.size == top
     assert ending.seconds <= deadline * (1 + 1e-9)
     if arms == 2 and deadline > 1e6:
-        assert ending.verdict.arms.tolist() == [0]
+        assert ending.answer.arms.tolist() == [0]
     if deadline > 2:
         task = Task(arms=arms, scaling=scaling, deadline=deadline, top=top, delays=SPREAD)
-        assert Staged().start(task).ask().total >= arms
+        assert asked(Staged().start(task)).total >= arms
 
 
 # Ties and seeds.
@@ -259,7 +259,7 @@ def test_the_same_seed_gives_the_same_race() -> None:
 
     def chosen(seed: int) -> list[int]:
         pacer, ending = play(problem, PowerLaw(0.5), 40.0, seed=seed)
-        return [*ending.verdict.arms.tolist(), *pacer.tally.pulls.tolist()]
+        return [*ending.answer.arms.tolist(), *pacer.tally.pulls.tolist()]
 
     assert chosen(3) == chosen(3)
     assert any(chosen(seed) != chosen(3) for seed in (4, 5, 6))
@@ -327,7 +327,7 @@ def test_low_values_can_be_good_and_top_arms_are_found() -> None:
         task = Task(arms=40, scaling=PowerLaw(0.5), deadline=300.0, noise=noise, top=top)
         pacer = Staged().start(task)
         while pacer.verdict is None:
-            wanted = pacer.ask()
+            wanted = asked(pacer)
             ones = rng.binomial(wanted.pulls, costs[wanted.arms]).astype(np.float64)
             pacer.tell(Results(wanted.arms, wanted.pulls, -ones, ones))
         assert set(pacer.verdict.arms.tolist()) <= {0, 1, 2}
@@ -338,7 +338,7 @@ def test_normal_values_that_do_not_vary_are_no_trouble() -> None:
     task = Task(arms=9, scaling=PowerLaw(0.5), deadline=40.0, noise=NormalNoise())
     pacer = Staged().start(task)
     while pacer.verdict is None:
-        wanted = pacer.ask()
+        wanted = asked(pacer)
         sums: Floats = wanted.pulls * np.linspace(1, 2, 9)[wanted.arms]
         pacer.tell(Results(wanted.arms, wanted.pulls, sums, sums**2 / wanted.pulls))
     assert pacer.verdict.arms.tolist() == [8]
@@ -375,10 +375,10 @@ def test_too_short_a_deadline_is_refused_with_the_shortest_that_will_do(
     assert ("best_effort" in str(refusal.value)) == (arms > 2)
     shortest = float(said[1])
     assert shortest == pytest.approx(clock.seconds(float(arms)), rel=0.02)
-    assert start(shortest).ask().total >= arms
+    assert asked(start(shortest)).total >= arms
     if deadline >= clock.seconds(2.0):
         subset = start(deadline, Staged(policy.stragglers, best_effort=True))
-        assert 2 <= subset.ask().arms.size <= arms
+        assert 2 <= asked(subset).arms.size <= arms
 
 
 def test_a_random_subset_caps_the_success_at_its_share() -> None:
@@ -387,7 +387,7 @@ def test_a_random_subset_caps_the_success_at_its_share() -> None:
     result = simulate(obvious, policy, PowerLaw(0.5), deadline=5.0, replications=400)
     assert result.seconds.max() <= 5.0
     pacer = policy.start(Task(arms=64, scaling=PowerLaw(0.5), deadline=5.0))
-    share = pacer.ask().arms.size / 64
+    share = asked(pacer).arms.size / 64
     error = math.sqrt(share * (1 - share) / 400)
     assert 0 < share < 0.5
     assert abs(result.success - share) < 5 * error
@@ -402,23 +402,34 @@ def test_stragglers_are_cut_off_or_waited_for() -> None:
     with pytest.raises(InvalidInput, match="stragglers"):
         Staged(stragglers="ignore")  # type: ignore[arg-type]
     task = Task(arms=64, scaling=PowerLaw(0.5), deadline=60.0, delays=SPREAD)
-    cut, wait = Staged().start(task).ask(), Staged("wait").start(task).ask()
-    assert cut.until < 60.0
-    assert math.isinf(wait.until)
-    assert math.isinf(Staged().start(replace(task, paired=True)).ask().until)
-    assert math.isinf(Staged().start(replace(task, delays=None)).ask().until)
+    cut, wait = asked(Staged().start(task)), asked(Staged("wait").start(task))
+    assert until(cut) < 60.0
+    assert math.isinf(until(wait))
+    assert math.isinf(until(asked(Staged().start(replace(task, paired=True)))))
+    assert math.isinf(until(asked(Staged().start(replace(task, delays=None)))))
 
 
 # The clock, λ and delays in mid-race.
 
 
-def answer(pacer: Pacer, means: Any, rng: np.random.Generator, pulls: Ints | None = None) -> None:
-    wanted = pacer.ask()
+def until(wanted: Round) -> float:
+    return wanted.how.moment if isinstance(wanted.how, Until) else math.inf
+
+
+def answer(
+    pacer: Pacer,
+    means: Any,
+    rng: np.random.Generator,
+    pulls: Ints | None = None,
+    conditions: Conditions | None = None,
+) -> None:
+    wanted = asked(pacer)
     pulls = wanted.pulls if pulls is None else pulls
     ones = rng.binomial(pulls, np.asarray(means)[wanted.arms]).astype(float)
     some = pulls > 0
-    last = math.isfinite(wanted.until)
-    pacer.tell(Results(wanted.arms[some], pulls[some], ones[some], ones[some], last=last))
+    last = isinstance(wanted.how, Until)
+    results = Results(wanted.arms[some], pulls[some], ones[some], ones[some], last=last)
+    pacer.tell(results, conditions)
 
 
 @settings(max_examples=60)
@@ -438,14 +449,14 @@ def test_whatever_is_back_when_the_time_comes_leads_to_a_decision(
     means = rng.random(arms)
     pacer, told = Staged().start(task), []
     for _ in range(500):
-        wanted = pacer.ask()
         if pacer.verdict is not None:
             break
+        wanted = asked(pacer)
         assert wanted.total > 0
         assert np.unique(wanted.arms).size == wanted.arms.size
         assert np.isin(wanted.arms, pacer.alive).all()
-        assert pacer.elapsed <= wanted.until <= deadline
-        end = pacer.elapsed + pace * rng.random() * (wanted.until - pacer.elapsed)
+        assert pacer.elapsed <= until(wanted) <= deadline
+        end = pacer.elapsed + pace * rng.random() * (until(wanted) - pacer.elapsed)
         end = max(end, pacer.elapsed + 1e-3 * deadline)
         share = rng.choice([0.0, 0.3, 0.9, 1.0])
         back = rng.binomial(wanted.pulls, share * (rng.random(wanted.arms.size) < 0.8))
@@ -458,10 +469,8 @@ def test_whatever_is_back_when_the_time_comes_leads_to_a_decision(
         ones = rng.binomial(back, means[wanted.arms]).astype(float)
         some = back > 0
         results = Results(wanted.arms[some], back[some], ones[some], ones[some], last=True)
-        asked = pacer.ask()
-        assert asked is pacer.ask()
-        pacer.adjust(conditions)
-        pacer.tell(results)
+        assert pacer.ask() is pacer.ask()
+        pacer.tell(results, conditions)
         told.append((conditions, results))
     assert pacer.verdict is not None
     assert pacer.verdict.arms.size == top or not pacer.verdict.decided
@@ -471,8 +480,9 @@ def test_whatever_is_back_when_the_time_comes_leads_to_a_decision(
     # Delays that are equal are the same ones, whichever objects they are.
     again = Staged().start(replace(task, delays=Delays.from_json(SPREAD.to_json())))
     for conditions, results in told:
-        again.adjust(conditions._replace(delays=Delays.from_json(conditions.delays.to_json())))  # type: ignore[union-attr]
-        again.tell(results)
+        assert conditions.delays is not None
+        equal = Delays.from_json(conditions.delays.to_json())
+        again.tell(results, conditions._replace(delays=equal))
     assert again.verdict is not None
     assert again.verdict.arms.tolist() == pacer.verdict.arms.tolist()
     assert again.rounds == pacer.rounds
@@ -482,8 +492,7 @@ def test_nothing_back_of_any_arm_is_undecided_among_all() -> None:
     task = Task(arms=5, scaling=PowerLaw(0.5), deadline=5.0, delays=SPREAD)
     pacer = Staged().start(task)
     nothing = Results(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0), np.zeros(0), last=True)
-    pacer.adjust(Conditions(5.0, task.scaling, SPREAD))
-    pacer.tell(nothing)
+    pacer.tell(nothing, Conditions(5.0, task.scaling, SPREAD))
     assert pacer.verdict is not None
     assert not pacer.verdict.decided
     assert pacer.verdict.arms.tolist() == [0, 1, 2, 3, 4]
@@ -492,22 +501,36 @@ def test_nothing_back_of_any_arm_is_undecided_among_all() -> None:
 def test_arms_of_which_nothing_is_back_are_waited_for_once() -> None:
     task = Task(arms=6, scaling=PowerLaw(0.5), deadline=30.0, delays=SPREAD)
     pacer = Staged().start(task)
-    wanted = pacer.ask()
+    wanted = asked(pacer)
     back = np.where(wanted.arms == 2, 0, wanted.pulls)
     rng = np.random.default_rng(0)
-    pacer.adjust(Conditions(10.0, task.scaling, SPREAD))
-    answer(pacer, [0.1, 0.1, 1.0, 0.1, 0.1, 0.1], rng, back)
-    waiting = pacer.ask()
+    answer(
+        pacer,
+        [0.1, 0.1, 1.0, 0.1, 0.1, 0.1],
+        rng,
+        back,
+        conditions=Conditions(10.0, task.scaling, SPREAD),
+    )
+    waiting = asked(pacer)
     assert waiting.arms.tolist() == [2]
-    assert 10.0 < waiting.until <= 20.0
-    pacer.adjust(Conditions(12.0, task.scaling, SPREAD))
-    answer(pacer, [0.1, 0.1, 1.0, 0.1, 0.1, 0.1], rng)
+    assert 10.0 < until(waiting) <= 20.0
+    answer(
+        pacer,
+        [0.1, 0.1, 1.0, 0.1, 0.1, 0.1],
+        rng,
+        conditions=Conditions(12.0, task.scaling, SPREAD),
+    )
     assert 2 in pacer.alive
     late = Staged().start(task)
     for end in (10.0, 20.0):
-        wanted = late.ask()
-        late.adjust(Conditions(end, task.scaling, SPREAD))
-        answer(late, np.full(6, 0.5), rng, np.where(wanted.arms == 2, 0, wanted.pulls))
+        wanted = asked(late)
+        answer(
+            late,
+            np.full(6, 0.5),
+            rng,
+            np.where(wanted.arms == 2, 0, wanted.pulls),
+            conditions=Conditions(end, task.scaling, SPREAD),
+        )
     assert 2 not in late.alive
 
 
@@ -521,7 +544,7 @@ def test_a_few_more_pulls_are_a_few_more_in_all_and_not_of_each_arm() -> None:
     gifts = np.zeros(arms)
     for seed in range(60):
         task = Task(arms=arms, scaling=scaling, deadline=deadline, delays=SPREAD, seed=seed)
-        wanted = Staged().start(task).ask()
+        wanted = asked(Staged().start(task))
         assert wanted.total == arms + more
         assert set(wanted.pulls.tolist()) == {1, 2}
         gifts += wanted.pulls - 1
@@ -544,11 +567,15 @@ def timed(pacer: Pacer, means: Any, seconds: Any, **conditions: Any) -> list[tup
     """Play with stages that take what `seconds` says of their pulls; return them with their end."""
     rng, now, played = np.random.default_rng(0), 0.0, []
     while pacer.verdict is None:
-        wanted = pacer.ask()
+        wanted = asked(pacer)
         now += seconds(wanted.total)
         played.append((wanted, now))
-        pacer.adjust(Conditions(now, conditions.get("scaling", pacer.task.scaling)))
-        answer(pacer, means, rng)
+        answer(
+            pacer,
+            means,
+            rng,
+            conditions=Conditions(now, conditions.get("scaling", pacer.task.scaling)),
+        )
     return played
 
 
@@ -588,9 +615,13 @@ def test_lambda_that_turns_out_slower_is_planned_for() -> None:
 def test_when_no_time_is_left_the_best_so_far_is_the_answer(elapsed: float) -> None:
     task = Task(arms=20, scaling=PowerLaw(0.5), deadline=100.0, top=2)
     pacer = Staged().start(task)
-    pacer.adjust(Conditions(elapsed, task.scaling))
-    answer(pacer, np.r_[np.zeros(18), 0.9, 1.0], np.random.default_rng(0))
+    answer(
+        pacer,
+        np.r_[np.zeros(18), 0.9, 1.0],
+        np.random.default_rng(0),
+        conditions=Conditions(elapsed, task.scaling),
+    )
     assert pacer.verdict is not None
     assert pacer.verdict.decided
     assert sorted(pacer.verdict.arms.tolist()) == [18, 19]
-    assert pacer.ask().total == 0
+    assert pacer.ask() is pacer.verdict

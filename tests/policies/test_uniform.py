@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from paceline import APR, InvalidInput, PowerLaw, Uniform, simulate
-from tests.policies.contract import PolicyContract
+from paceline.testing import PolicyContract
 
 
 class TestUniformByADeadline(PolicyContract):

@@ -16,6 +16,7 @@ from scipy.stats import binomtest
 
 from paceline import CorePool, PowerLaw, Staged, race
 from paceline.cli import main
+from paceline.core.rounds import Round
 from paceline.engines.crew import Job, NothingMore
 from paceline.engines.work import FunctionWork, Work
 from paceline.journal import read_records
@@ -123,12 +124,13 @@ def state_of(contest: Contest) -> dict[str, Any]:
     pacer = contest.pacer
     assert pacer is not None
     wanted = pacer.ask()
+    pulls = (wanted.pulls.tolist(), wanted.how) if isinstance(wanted, Round) else ()
     return {
         "alive": contest.racing[pacer.alive].tolist(),
         "rounds": pacer.rounds,
         "told": pacer.tally.pulls.tolist(),
         "sums": pacer.tally.sums.tolist(),
-        "asked": (wanted.arms.tolist(), wanted.pulls.tolist(), wanted.until),
+        "asked": (wanted.arms.tolist(), *pulls),
     }
 
 

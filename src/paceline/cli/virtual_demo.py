@@ -9,7 +9,6 @@ from paceline import theory
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
 from paceline.display.table import Table, print_table
-from paceline.engines.simulated import Span
 from paceline.loop import run as run_race
 from paceline.paper.instances import linear_means
 from paceline.policies.apr import APR
@@ -18,6 +17,7 @@ from paceline.policies.batch_racing import BatchRacing
 from paceline.policies.racing import Racing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
+from paceline.pools.timeline import Span
 from paceline.simulation import prepare_race, simulate
 
 _SCALING = PowerLaw(0.5)
@@ -47,10 +47,10 @@ def _tell_race(means: np.ndarray, seed: int) -> None:
     print(f"APR races until the best is known with {_CONFIDENCE:.0%} confidence:\n")
     columns = ("round", "arms", "pulls each", "pool per pull", "lasts (s)", "clock (s)")
     print_table(Table(columns, rows))
-    best = int(ending.verdict.arms[0])
+    best = int(ending.answer.arms[0])
     print(
         f"\nVerdict after {ending.seconds:.0f} s and {ending.pulls} pulls: arm {best} is the best, "
-        f"with probability at least {ending.verdict.confidence:g}.\n"
+        f"with probability at least {ending.answer.confidence:g}.\n"
     )
 
 

@@ -1,55 +1,121 @@
-"""The values that policies, engines and the loop exchange: a round, its results, a verdict."""
+"""The values that policies, runners and the loop exchange: a round, its results, a verdict."""
 
-import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from paceline.core.arrays import Floats, Ints
+from paceline.core.arrays import Bools, Floats, Ints
 from paceline.core.delays import Delays
 from paceline.core.scaling import Scaling
+
+NO_ARMS: Ints = np.zeros(0, dtype=np.int64)
+
+
+class How:
+    """How a round is run and heard of: together, on shares, at looks, or until a moment.
+
+    With `each`, the policy is given all values, not only their sums.
+    """
+
+    each: bool = False
+
+    def keeping(self, some: Bools | slice, pulls: Ints) -> "How":
+        """The same for the arms at `some` places, of which so many pulls are left."""
+        return self
+
+    def after(self, told: Ints) -> "How":
+        """The same when so many pulls of the arms were told."""
+        return self
+
+
+@dataclass(frozen=True)
+class Together(How):
+    """All pulls at once, on even shares of the whole pool; heard of as they come in."""
+
+    each: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Shares(How):
+    """Each pull gets its `share` of the pool: one number for all, or one per arm.
+
+    It starts as soon as so much is free, in the order of the round: `Shares(1.0)` is one pull after
+    the other.
+    """
+
+    share: float | Floats
+
+    def keeping(self, some: Bools | slice, pulls: Ints) -> How:
+        """Those arms' shares."""
+        return Shares(self.share[some]) if isinstance(self.share, np.ndarray) else self
+
+
+@dataclass(frozen=True, eq=False)
+class Looks(How):
+    """All at once, on even shares; the policy hears next of `due[i]` pulls of each arm.
+
+    It hears of these at once, and of no others with them.
+    """
+
+    due: Ints
+    each: bool = False
+
+    def keeping(self, some: Bools | slice, pulls: Ints) -> How:
+        """Of no arm more than is left."""
+        return Looks(np.minimum(self.due[some], pulls), self.each)
+
+    def after(self, told: Ints) -> How:
+        """So much less is due."""
+        return Looks(np.maximum(self.due - told, 0), self.each)
+
+
+@dataclass(frozen=True)
+class Until(How):
+    """All at once, on even shares, until `moment`, a time of the race.
+
+    The round then ends with what is back, whichever pulls these are, of some arms more and of
+    others fewer than were asked for. The policy hears of it once.
+    """
+
+    moment: float
+
+
+TOGETHER = Together()
+_ALL = slice(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
     """Pulls decided together: `pulls[i]` of `arms[i]`; no arm stands twice.
 
-    With no `share`, all of them run at once on even shares of the whole pool. With one, each
-    pull gets that share of the pool (one number for all, or one per arm) and starts as soon
-    as so much is free, in the order given: `share=1.0` is one pull after the other.
-
-    `due`, if given, says of how many pulls of each arm the policy is to hear next, all at once and
-    no others with them; without it, of as many as the engine likes. With `each`, it is given all
-    values of those, not only their sums.
-
-    `until`, a time of the race, ends the round: with what is back by then, whichever pulls these
-    are, of some arms more and of others fewer than were asked for. Of such a round the policy
-    hears once.
+    >>> Round(np.array([0, 1]), np.array([4, 8]), Until(60.0)).total
+    12
     """
 
     arms: Ints
     pulls: Ints
-    share: float | Floats | None = None
-    due: Ints | None = None
-    each: bool = False
-    until: float = math.inf
+    how: How = TOGETHER
     total: int = field(init=False)  # how many pulls these are in all
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "total", _total(self.pulls))
 
     def keeping(self, pulls: Ints) -> "Round":
-        """The same arms and shares with other numbers of pulls, without those left with none."""
+        """The same with other numbers of pulls, without arms that are left with none."""
         some = pulls > 0
-        if some.all():  # the same arrays: whoever asked sees at once that all of it is answered
-            due = self.due
-            if due is not None and (due > pulls).any():
-                due = np.minimum(due, pulls)
-            return Round(self.arms, pulls, self.share, due, self.each, self.until)
-        share = self.share[some] if isinstance(self.share, np.ndarray) else self.share
-        due = None if self.due is None else np.minimum(self.due[some], pulls[some])
-        return Round(self.arms[some], pulls[some], share, due, self.each, self.until)
+        if some.all():  # the same arms: whoever asked sees at once that all of it is answered
+            return Round(self.arms, pulls, self.how.keeping(_ALL, pulls))
+        left = pulls[some]
+        return Round(self.arms[some], left, self.how.keeping(some, left))
+
+    def after(self, told: Ints) -> "Round":
+        """What is left of it when `told[i]` pulls of `arms[i]` were told.
+
+        >>> Round(np.array([5, 7]), np.array([4, 8])).after(np.array([4, 2])).pulls
+        array([6])
+        """
+        return Round(self.arms, self.pulls, self.how.after(told)).keeping(self.pulls - told)
 
     def within(self, most: float) -> "Round":
         """The same round, or so much of it, in proportion, that it has at most `most` pulls.
@@ -60,8 +126,8 @@ class Round:
         if self.total <= most:
             return self
         part = self.keeping((self.pulls * (most / self.total)).astype(np.int64))
-        if part.due is not None and not part.due.any():  # the policy would hear of none of it
-            return part.keeping(np.zeros_like(part.pulls))
+        if isinstance(part.how, Looks) and not part.how.due.any():
+            return NOTHING  # the policy would hear of none of it
         return part
 
 
@@ -95,6 +161,10 @@ def _total(pulls: Ints) -> int:
     return int(pulls[0]) if pulls.size == 1 else int(pulls.sum())
 
 
+NOTHING = Round(NO_ARMS, NO_ARMS)
+NO_RESULTS = Results(NO_ARMS, NO_ARMS, np.zeros(0), np.zeros(0))
+
+
 class Conditions(NamedTuple):
     """How the pool is when a round is complete: the seconds since the start, and λ as now known.
 
@@ -106,8 +176,12 @@ class Conditions(NamedTuple):
     delays: Delays | None = None
 
 
-NO_ARMS: Ints = np.zeros(0, dtype=np.int64)
-NO_RESULTS = Results(NO_ARMS, NO_ARMS, np.zeros(0), np.zeros(0))
+@dataclass(frozen=True)
+class Interruption:
+    """Why a runner ends a race before its policy does.
+
+    What can happen is the runner's own: it subclasses this, for arms that failed, say.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,6 @@ from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
 from paceline.core.statistics import standard_error
 from paceline.display.table import Table
-from paceline.engines.simulated import SimulatedEngine
 from paceline.loop import run
 from paceline.paper.grid_search import tune_scale
 from paceline.paper.instances import uniform_means
@@ -19,6 +18,7 @@ from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.ucb_e import UCBE
+from paceline.pools.virtual import VirtualRunner
 from paceline.simulation import prepare_race
 from paceline.theory import stages_to_combine
 
@@ -149,7 +149,7 @@ def _answers(job: _Job) -> list[float]:
     means = uniform_means(ARMS, job.seed, job.run)
     deadlines = DEADLINES[job.q]
 
-    def start(deadline: float) -> tuple[Pacer, SimulatedEngine]:
+    def start(deadline: float) -> tuple[Pacer, VirtualRunner]:
         task = Task(arms=ARMS, scaling=PowerLaw(job.q), deadline=deadline)
         return prepare_race(Bernoulli(means), job.policy, task, job.seed, job.run)
 
@@ -157,7 +157,7 @@ def _answers(job: _Job) -> list[float]:
     passing = start(deadlines[-1]) if isinstance(job.policy, UCBE) else None
     gaps = []
     for deadline in deadlines:
-        arm = run(*(passing or start(deadline)), deadline=deadline).verdict.arms[0]
+        arm = run(*(passing or start(deadline)), deadline=deadline).answer.arms[0]
         gaps.append(float(means.max() - means[arm]))
     return gaps
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from paceline.engines.simulated import Span
+from paceline.pools.timeline import Span
 
 ARM_COLOURS = ("#4477aa", "#ee6677", "#44aa77", "#ccbb44", "#aa3377", "#66ccee")
 _SLACK = 1e-9

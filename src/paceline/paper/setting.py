@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from paceline.core.problem import Bernoulli
-from paceline.core.rounds import Results, Round
+from paceline.core.rounds import Conditions, Results, Round, Shares
 from paceline.core.scaling import PowerLaw
 from paceline.display.table import Table
-from paceline.engines.simulated import Span
 from paceline.loop import run
 from paceline.paper.rectangles import draw_spans, legend_of_arms
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.policies.base import Pacer, Policy, Task
+from paceline.pools.timeline import Span
 from paceline.simulation import prepare_race
 
 # Twice the resource makes a pull 1.5 times faster: λ(2) = 1.5 λ(1).
@@ -48,21 +48,22 @@ class _JugglingPacer(Pacer):
     def decide(self) -> Round:
         return self._wanted()
 
-    def tell(self, results: Results) -> None:
+    def tell(self, results: Results, conditions: Conditions | None = None) -> None:
         self.tally.add(results)
-        left = self.ask().pulls.copy()
+        left = self._missing.pulls.copy()
         left[results.arms] -= results.pulls
         for arm in np.flatnonzero(left == 0).tolist():
             self.turns[arm] += 1
             self.rounds += 1
         wanted = self._wanted()
         pulls = np.where(left > 0, left, wanted.pulls)
-        self._adopt(Round(wanted.arms, pulls, wanted.share))
+        self._adopt(Round(wanted.arms, pulls, wanted.how))
 
     def _wanted(self) -> Round:
         habits = [_HABITS[arm][turn % len(_HABITS[arm])] for arm, turn in enumerate(self.turns)]
         shares, pulls = zip(*habits, strict=True)
-        return Round(np.arange(len(habits)), np.array(pulls, dtype=np.int64), np.array(shares))
+        how = Shares(np.array(shares))
+        return Round(np.arange(len(habits)), np.array(pulls, dtype=np.int64), how)
 
 
 def reproduce(setup: Setup) -> Report:

@@ -8,13 +8,13 @@ import numpy as np
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
 from paceline.display.table import Table
-from paceline.engines.simulated import Span
 from paceline.loop import Ending, run
 from paceline.paper.rectangles import draw_spans, legend_of_arms
 from paceline.paper.report import Figure, Report, Setup, new_figure
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy, Task
 from paceline.policies.batch_racing import BatchRacing
+from paceline.pools.timeline import Span
 from paceline.simulation import Simulation, prepare_race, simulate
 
 MEANS = (0.95, 0.5, 0.05)
@@ -46,7 +46,7 @@ def reproduce(setup: Setup) -> Report:
             draw_spans(axes, spans, longest)
             axes.set_title(f"{label}: {ending.seconds:.1f} s", fontsize=10, loc="left")
             axes.label_outer()
-            _mark_eliminations(axes, spans, winner=int(ending.verdict.arms[0]))
+            _mark_eliminations(axes, spans, winner=int(ending.answer.arms[0]))
         legend_of_arms(figure, len(MEANS))
         return figure
 

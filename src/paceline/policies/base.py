@@ -1,12 +1,12 @@
 """What a policy is: parameters that start a pacer, which is asked for rounds and told results.
 
-The laws, which `tests/policies/contract.py` holds every policy to: a pacer is a function of its
-task and of what it was told; `ask()` changes nothing and asks only for what is still missing;
-once there is a verdict, nothing is asked.
+The laws, which `paceline.testing.PolicyContract` holds every policy to: a pacer is a function of
+its task and of what it was told; `ask()` changes nothing and asks only for what is still missing;
+once there is a verdict, that is the answer.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,13 +14,12 @@ import numpy as np
 from paceline.core.arrays import Ints, failure_probability, non_negative, positive, whole
 from paceline.core.delays import Delays
 from paceline.core.noise import BERNOULLI, Noise
-from paceline.core.rounds import NO_ARMS, Conditions, Results, Round, Verdict
+from paceline.core.rounds import NOTHING, Conditions, Results, Round, Verdict
 from paceline.core.scaling import Scaling
 from paceline.core.tally import Tally
 from paceline.errors import InvalidInput
 
 Goal = Literal["confidence", "deadline"]
-NOTHING = Round(NO_ARMS, NO_ARMS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,11 +111,17 @@ class Policy(ABC):
                 f"{self.name} must know how noisy the values are: declare the noise (0/1 values, "
                 "bounds, or sigma), or try racing"
             )
-        return self._pacer(task)
+        pacer = self._pacer(task)
+        pacer.open()
+        return pacer
 
     @abstractmethod
     def _pacer(self, task: Task) -> "Pacer":
         """Make the pacer of this policy for a task that was found fit for it."""
+
+    def outline(self, task: Task) -> list[tuple[str, str]]:
+        """What it will do if pulls keep to λ, as labels and texts for `paceline check`."""
+        return []
 
 
 class Pacer(ABC):
@@ -125,8 +130,8 @@ class Pacer(ABC):
     Attributes: `task`; `tally`, all results so far; `alive`, the arms still in the race; `rounds`,
     how many are complete; `rng`, for the policy's own choices, used in `opening` and `decide` only
     so that a replay repeats them; `scaling`, λ as now known, `delays`, how pulls keep to it, and
-    `elapsed`, the seconds at the end of the last round. The race opens in `__init__`: a subclass
-    with fields of its own sets them before it calls this one.
+    `elapsed`, the seconds at the end of the last round. `Policy.start` opens the race when the
+    pacer is built.
     """
 
     def __init__(self, task: Task) -> None:
@@ -140,6 +145,9 @@ class Pacer(ABC):
         self.delays = task.delays
         self.elapsed = 0.0
         self._missing = NOTHING
+
+    def open(self) -> None:
+        """Decide the first round."""
         self._adopt(self.opening())
 
     @abstractmethod
@@ -150,16 +158,21 @@ class Pacer(ABC):
     def decide(self) -> Round | Verdict:
         """The next round, now that the last one is complete; or the verdict."""
 
-    def ask(self) -> Round:
-        """The pulls that are decided and whose results are not yet in."""
-        return self._missing
+    def ask(self) -> Round | Verdict:
+        """The pulls that are decided and whose results are not yet in; or the verdict."""
+        return self._missing if self.verdict is None else self.verdict
 
-    def tell(self, results: Results) -> None:
-        """Take in results; when none of the round's are missing, decide what comes next."""
+    def tell(self, results: Results, conditions: Conditions | None = None) -> None:
+        """Take in results; when none of the round's are missing, decide what comes next.
+
+        With those that complete a round come the `conditions` of the pool.
+        """
         if self.verdict is not None:  # late results are recorded by the journal, not judged
             return
+        if conditions is not None:
+            self.adjust(conditions)
         self.tally.add(results)
-        # Engines in virtual time hand back the arrays of a whole round: nothing to subtract then.
+        # Virtual time hands back the arrays of a whole round: nothing to subtract then.
         whole = results.arms is self._missing.arms and results.pulls is self._missing.pulls
         if not (whole or results.last):
             self._missing = self._without(results)
@@ -169,7 +182,7 @@ class Pacer(ABC):
         self._adopt(self.decide())
 
     def adjust(self, conditions: Conditions) -> None:
-        """Take in the time and λ, just before the results that complete a round."""
+        """Take in the time and λ; `tell` calls this before it takes in the results."""
         self.elapsed = conditions.seconds
         self.scaling = conditions.scaling
         self.delays = conditions.delays
@@ -215,7 +228,4 @@ class Pacer(ABC):
         """What is missing of the round after results that need not cover it."""
         told = np.zeros(self.task.arms, dtype=np.int64)
         told[results.arms] = results.pulls
-        missing, told = self._missing, told[self._missing.arms]
-        if missing.due is not None:
-            missing = replace(missing, due=np.maximum(missing.due - told, 0))
-        return missing.keeping(missing.pulls - told)
+        return self._missing.after(told[self._missing.arms])

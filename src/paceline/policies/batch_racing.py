@@ -44,10 +44,10 @@ class BatchRacing(Policy):
 
 class _BatchRacingPacer(Pacer):
     def __init__(self, policy: BatchRacing, task: Task) -> None:
+        super().__init__(task)
         self.batch = policy.batch
         self.limit = policy.limit or MOST_PULLS_PER_ARM
         self.elimination = Elimination(task, policy.deviation, policy.sigma)
-        super().__init__(task)
 
     def opening(self) -> Round:
         # Who is dealt to first is drawn by lot: by index, sorted arms would gain or lose by it.

@@ -23,12 +23,12 @@ class ClockPacer(Pacer):
     def __init__(
         self, task: Task, beta: float, elimination: Elimination, *, drop: bool = True
     ) -> None:
+        super().__init__(task)
         self.beta = beta
         self.elimination = elimination
         self.drop = drop
         self.pulls_in_round = task.arms
         self.seconds = task.scaling.seconds(float(task.arms))  # t_1 = λ(n)
-        super().__init__(task)
 
     def opening(self) -> Round:
         """Every arm once."""

@@ -9,11 +9,11 @@ from abc import abstractmethod
 import numpy as np
 
 from paceline.core.arrays import Ints
-from paceline.core.rounds import Round, Verdict
+from paceline.core.rounds import Round, Shares, Verdict
 from paceline.policies.base import Pacer
 
 _ONE: Ints = np.ones(1, dtype=np.int64)
-_WHOLE_POOL = 1.0
+_WHOLE_POOL = Shares(1.0)
 
 
 class IndexPacer(Pacer):

@@ -43,6 +43,7 @@ class LilUCB(Policy):
 
 class _LilUCBPacer(IndexPacer):
     def __init__(self, policy: LilUCB, task: Task) -> None:
+        super().__init__(task)
         assert task.sigma is not None  # a policy that cannot learn it is not started without
         epsilon, beta = policy.epsilon, policy.beta
         c = (2 + epsilon) / epsilon * (1 / math.log1p(epsilon)) ** (1 + epsilon)  # theorem 2
@@ -52,7 +53,6 @@ class _LilUCBPacer(IndexPacer):
         square = ((2 + beta) / beta) ** 2
         logs = math.log(2 * math.log(square / self.delta)) / math.log(1 / self.delta)
         self.lead = square * (1 + logs)
-        super().__init__(task)
 
     def index(self, mean: float, pulls: int) -> float:
         log_log = math.log(math.log(self.growth * pulls) / self.delta)

@@ -12,7 +12,7 @@ from paceline.core.evidence.boundary import DEPTHS
 from paceline.core.evidence.lil import LilEvidence
 from paceline.core.evidence.nearness import Nearness
 from paceline.core.evidence.sigma import SURE_OF_CONSTANCY
-from paceline.core.rounds import Results, Round, Verdict
+from paceline.core.rounds import Conditions, Looks, Results, Round, Verdict
 from paceline.core.tally import Tally
 from paceline.errors import unknown_name
 from paceline.policies import rollout
@@ -76,6 +76,7 @@ class RacingPacer(Pacer):
     """Rounds that end at a look; within a round, arms fall as soon as a look is complete."""
 
     def __init__(self, task: Task, evidence: Evidence) -> None:
+        super().__init__(task)
         self.evidence = evidence
         self.near = _nearness(task) if task.tolerance > 0 else None
         self.target = 0  # the depth at which the round ends
@@ -84,7 +85,6 @@ class RacingPacer(Pacer):
         self.leader_pulls = 1  # and how many times
         self._parts: Tally | None = None  # of a slice of which some is missing
         self._spoilt = False  # whether more was told than was due: then no look can be complete
-        super().__init__(task)
 
     def opening(self) -> Round:
         """Every arm as often as a guess at the gaps advises."""
@@ -140,13 +140,15 @@ class RacingPacer(Pacer):
             return False
         return self.task.noise.limits is None or bool(np.ptp(tally.means(arms)) > 0)
 
-    def tell(self, results: Results) -> None:
+    def tell(self, results: Results, conditions: Conditions | None = None) -> None:
         """Take in results; when all that were due are in, let the evidence speak."""
         if self.verdict is not None:
             return
-        # Engines tell what is due at once, in the arrays that they were asked with.
+        if conditions is not None:
+            self.adjust(conditions)
+        # Virtual time tells what is due in the arrays that it was asked with.
         missing = self._missing
-        at_once = results.arms is missing.arms and results.pulls is missing.due
+        at_once = results.arms is missing.arms and results.pulls is _due(missing)
         self.tally.add(results)
         fresh = results if at_once else self._gather(results)
         if fresh is not None:
@@ -155,9 +157,8 @@ class RacingPacer(Pacer):
     def _gather(self, results: Results) -> Results | None:
         """The fresh values, if with these all that were due are in."""
         missing, self._missing = self._missing, self._without(results)
-        assert missing.due is not None
         lacking = np.zeros(self.task.arms, dtype=np.int64)
-        lacking[missing.arms] = missing.due
+        lacking[missing.arms] = _due(missing)
         lacking[results.arms] -= results.pulls
         self._spoilt |= bool((lacking < 0).any())
         if self._spoilt:
@@ -236,12 +237,14 @@ class RacingPacer(Pacer):
         depth = self.evidence.depth
         times = np.where(self.alive == self.leader, self.leader_pulls, 1)
         look = min(self.evidence.next_look(), self.target)
-        return Round(
-            self.alive,
-            times * (self.target - depth),
-            due=times * (look - depth),
-            each=self.task.paired,
-        )
+        due = Looks(times * (look - depth), each=self.task.paired)
+        return Round(self.alive, times * (self.target - depth), due)
+
+
+def _due(wanted: Round) -> Ints:
+    """What the next look needs of each arm."""
+    assert isinstance(wanted.how, Looks)  # all its rounds are such
+    return wanted.how.due
 
 
 def _nearness(task: Task) -> Nearness:

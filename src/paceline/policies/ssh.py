@@ -60,11 +60,11 @@ class SSH(Policy):
 
 class _SSHPacer(Pacer):
     def __init__(self, policy: SSH, task: Task) -> None:
+        super().__init__(task)
         self.policy = policy
         self.stage_pulls = 0  # of every arm in the stage
         self.sums_before: Floats = np.zeros(0)
         self.replan = False
-        super().__init__(task)
 
     def opening(self) -> Round | Verdict:
         assert self.task.deadline is not None

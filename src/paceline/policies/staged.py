@@ -9,7 +9,7 @@ import numpy as np
 
 from paceline.core.arrays import Ints
 from paceline.core.delays import Boxed, Delays
-from paceline.core.rounds import Conditions, Results, Round, Verdict
+from paceline.core.rounds import Conditions, Results, Round, Together, Until, Verdict
 from paceline.core.scaling import Scaling
 from paceline.errors import InvalidInput, unknown_name
 from paceline.policies.base import Pacer, Policy, Task
@@ -63,11 +63,23 @@ class Staged(Policy):
     def _pacer(self, task: Task) -> Pacer:
         return StagedPacer(self, task)
 
+    def outline(self, task: Task) -> list[tuple[str, str]]:
+        """The cuts."""
+        assert task.deadline is not None
+        plan = plan_race(task.arms, task.scaling, task.deadline, top=task.top)
+        if plan is None:
+            return []  # too short for all arms: with `best_effort` a subset of them is raced
+        chain = plan.chain.merged()
+        sizes = " → ".join(str(size) for size in chain.sizes)
+        pulls = ", ".join(str(each) for each in chain.pulls[1:])
+        return [("plan", f"{sizes} arms, after {pulls} pulls each")]
+
 
 class StagedPacer(Pacer):
     """The chain that is followed: its stage `stage` is under way, or about to begin."""
 
     def __init__(self, policy: Staged, task: Task) -> None:
+        super().__init__(task)
         assert task.deadline is not None
         self.policy = policy
         self.deadline = task.deadline
@@ -77,7 +89,6 @@ class StagedPacer(Pacer):
         self.waited = False  # for arms of which nothing was back
         self.sight = Sight(task)
         self.clock = self._make_clock(task.scaling, task.delays)
-        super().__init__(task)
 
     def _make_clock(self, scaling: Scaling, delays: Delays | None) -> Scaling:
         """λ, or where pulls keep to it only on average, what a stage takes then."""
@@ -169,12 +180,12 @@ class StagedPacer(Pacer):
         need, clock = int(missing.sum()), self.clock
         self.expected = self.elapsed + clock.seconds(float(need))
         if not isinstance(clock, Boxed) or self.wait:
-            return Round(self.alive, missing, each=self.task.paired)
+            return Round(self.alive, missing, Together(each=self.task.paired))
         until = self.expected
         if self.chain.sizes[self.stage + 1] <= self.task.top:
             until = self.deadline
         started = self._spread(missing, clock.launch(float(need)))
-        return Round(self.alive, started, until=min(until, self.deadline))
+        return Round(self.alive, started, Until(min(until, self.deadline)))
 
     def _spread(self, missing: Ints, total: int) -> Ints:
         """So many pulls in proportion to what the arms lack, what is left over drawn by lot.
@@ -197,7 +208,7 @@ class StagedPacer(Pacer):
             if not self.waited and left > 0:
                 self.waited = True
                 one = np.ones(unheard.size, dtype=np.int64)
-                return Round(unheard, one, until=self.elapsed + 0.5 * left)
+                return Round(unheard, one, Until(self.elapsed + 0.5 * left))
             heard = self.alive[self.tally.pulls[self.alive] > 0]
             if heard.size <= self.task.top:
                 return self.stop("of too few arms a pull was back in time")
@@ -230,11 +241,11 @@ class StagedPacer(Pacer):
         if kept < self.alive.size:
             self.alive = np.sort(self.ranked(self.alive, self.rng)[:kept])
 
-    def tell(self, results: Results) -> None:
+    def tell(self, results: Results, conditions: Conditions | None = None) -> None:
         """Take in results, also what single values show."""
         if self.verdict is None:
             self.sight.take(results)
-        super().tell(results)
+        super().tell(results, conditions)
 
     def _not_behind(self, planned: int) -> int:
         """How many arms are not clearly behind; as many more as the floor demands."""

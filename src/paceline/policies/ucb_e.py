@@ -31,8 +31,8 @@ class UCBE(Policy):
 
 class _UCBEPacer(IndexPacer):
     def __init__(self, scale: float, task: Task) -> None:
-        self.scale = scale
         super().__init__(task)
+        self.scale = scale
 
     def index(self, mean: float, pulls: int) -> float:
         return mean + self.scale / math.sqrt(pulls)

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
-from paceline.core.rounds import NO_RESULTS, Results, Round
+from paceline.core.rounds import NO_RESULTS, Looks, Results, Round, Until
 
 _LOOK_SHARE = 0.05  # between two looks in a round the pulls of an arm grow by so much
 
@@ -112,12 +112,12 @@ class Ledger:
                 if unheard > 0:
                     self._unheard[arm] = unheard
         self._round = wanted
-        if wanted.due is None:
+        if isinstance(wanted.how, Looks):
+            self._due = wanted.how.due
+        else:
             told = self._told[wanted.arms]
             step = max(1, int(_LOOK_SHARE * int(told.min()))) if told.size else 1
             self._due = np.minimum(wanted.pulls, step)
-        else:
-            self._due = wanted.due
         self._lacking = 0
 
     @property
@@ -127,7 +127,7 @@ class Ledger:
 
     def next_level(self) -> Results | None:
         """The results up to the next look, if all arms of the round have them."""
-        if math.isfinite(self._round.until):
+        if isinstance(self._round.how, Until):
             return self._all_of_round()
         arms, count = self._round.arms, self._round.arms.size
         for place in range(self._lacking, count):
@@ -228,6 +228,6 @@ class Ledger:
                 apart = row - sums[i] / row.size
                 spreads[i] = apart @ apart
                 cubes[i] = (apart * apart) @ apart
-        level = self._round.each and arms.size and pulls.min() == pulls.max()
+        level = self._round.how.each and arms.size and pulls.min() == pulls.max()
         values = np.array(rewards) if level else None
         return Results(arms, pulls, sums, squares, spreads, values, cubes=cubes)

@@ -6,23 +6,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline import Bernoulli, Evaluated, InvalidInput, PowerLaw
-from paceline.core.rounds import Results, Round
-from paceline.engines.simulated import SimulatedEngine, Span
+from paceline.core.rounds import TOGETHER, Looks, Results, Round, Shares, Until
+from paceline.pools.timeline import Span
+from paceline.pools.virtual import VirtualRunner
 
 
-def engine(arms: int = 4, q: float = 0.5) -> tuple[SimulatedEngine, list[Span]]:
+def runner(arms: int = 4, q: float = 0.5) -> tuple[VirtualRunner, list[Span]]:
     spans: list[Span] = []
     problem = Bernoulli(np.linspace(0.0, 1.0, arms))
-    return SimulatedEngine(problem, PowerLaw(q), np.random.default_rng(0), spans), spans
+    return VirtualRunner(problem, PowerLaw(q), np.random.default_rng(0), spans), spans
 
 
 def a_round(pulls: dict[int, int], share: float | list[float] | None = None) -> Round:
     arms = np.array(list(pulls))
     shares = np.array(share) if isinstance(share, list) else share
-    return Round(arms, np.array(list(pulls.values())), shares)
+    how = TOGETHER if shares is None else Shares(shares)
+    return Round(arms, np.array(list(pulls.values())), how)
 
 
-def all_results(simulated: SimulatedEngine) -> list[tuple[float, Results]]:
+def all_results(simulated: VirtualRunner) -> list[tuple[float, Results]]:
     found = []
     while (results := simulated.wait(math.inf)).arms.size:
         found.append((simulated.now(), results))
@@ -30,7 +32,7 @@ def all_results(simulated: SimulatedEngine) -> list[tuple[float, Results]]:
 
 
 def test_an_even_round_is_one_event_of_lambda_m() -> None:
-    simulated, _ = engine()
+    simulated, _ = runner()
     wanted = a_round({0: 4, 3: 12})
     simulated.pursue(wanted)
     [(now, results)] = all_results(simulated)
@@ -40,7 +42,7 @@ def test_an_even_round_is_one_event_of_lambda_m() -> None:
 
 
 def test_a_pull_on_a_share_takes_lambda_of_its_inverse() -> None:
-    simulated, _ = engine()
+    simulated, _ = runner()
     simulated.pursue(a_round({0: 1, 1: 1, 2: 1}, share=[0.5, 0.25, 0.25]))
     results = all_results(simulated)
     assert [now for now, _ in results] == pytest.approx([math.sqrt(2), 2.0])
@@ -48,7 +50,7 @@ def test_a_pull_on_a_share_takes_lambda_of_its_inverse() -> None:
 
 
 def test_pulls_that_do_not_fit_wait_for_their_turn() -> None:
-    simulated, _ = engine()
+    simulated, _ = runner()
     simulated.pursue(a_round({0: 3, 1: 2}, share=0.5))
     results = all_results(simulated)
     step = math.sqrt(2)
@@ -61,14 +63,14 @@ def test_pulls_that_do_not_fit_wait_for_their_turn() -> None:
 
 
 def test_the_whole_pool_for_each_pull_is_one_after_the_other() -> None:
-    simulated, spans = engine()
+    simulated, spans = runner()
     simulated.pursue(a_round({2: 2, 1: 1}, share=1.0))
     assert [now for now, _ in all_results(simulated)] == [1.0, 2.0, 3.0]
     assert [span.arm for span in spans] == [2, 2, 1]
 
 
 def test_freed_resource_is_used_while_other_pulls_run_on() -> None:
-    simulated, _ = engine()
+    simulated, _ = runner()
     simulated.pursue(a_round({0: 1, 1: 1}, share=[0.75, 0.25]))
     first = simulated.wait(math.inf)
     assert first.arms.tolist() == [0]
@@ -79,7 +81,7 @@ def test_freed_resource_is_used_while_other_pulls_run_on() -> None:
 
 
 def test_what_is_no_longer_wanted_is_cancelled_and_its_resource_reused() -> None:
-    simulated, spans = engine()
+    simulated, spans = runner()
     simulated.pursue(a_round({0: 1, 1: 2}, share=[0.5, 0.25]))
     simulated.pursue(a_round({0: 1, 2: 1}, share=0.5))
     [(now, results)] = all_results(simulated)
@@ -89,7 +91,7 @@ def test_what_is_no_longer_wanted_is_cancelled_and_its_resource_reused() -> None
 
 
 def test_a_queued_pull_is_cancelled_before_a_running_one() -> None:
-    simulated, _ = engine()
+    simulated, _ = runner()
     simulated.pursue(a_round({0: 3}, share=1.0))
     simulated.pursue(a_round({0: 1}, share=1.0))
     [(now, results)] = all_results(simulated)
@@ -97,7 +99,7 @@ def test_a_queued_pull_is_cancelled_before_a_running_one() -> None:
 
 
 def test_time_stops_at_the_deadline_and_the_race_can_go_on() -> None:
-    simulated, _ = engine()
+    simulated, _ = runner()
     wanted = a_round({0: 2, 1: 2})
     simulated.pursue(wanted)
     assert simulated.wait(until=1.5).arms.size == 0
@@ -108,7 +110,7 @@ def test_time_stops_at_the_deadline_and_the_race_can_go_on() -> None:
 
 
 def test_thirds_add_up_to_the_whole() -> None:
-    simulated, _ = engine()
+    simulated, _ = runner()
     simulated.pursue(a_round({0: 1, 1: 1, 2: 1}, share=1 / 3))
     [(now, results)] = all_results(simulated)
     assert results.arms.size == 3
@@ -124,13 +126,15 @@ def test_thirds_add_up_to_the_whole() -> None:
     )
 )
 def test_every_pull_that_is_wanted_comes_back_once(wanted: dict[int, tuple[int, float]]) -> None:
-    simulated, _ = engine()
+    simulated, _ = runner()
     arms = np.array(list(wanted))
     left = np.array([count for count, _ in wanted.values()])
     shares = np.array([share for _, share in wanted.values()])
     told = np.zeros(4, dtype=np.int64)
     while left.any():
-        simulated.pursue(Round(arms, left, shares).keeping(left))  # the loop asks again each time
+        simulated.pursue(
+            Round(arms, left, Shares(shares)).keeping(left)
+        )  # the loop asks again each time
         results = simulated.wait(math.inf)
         told[results.arms] += results.pulls
         left = np.array([count for count, _ in wanted.values()]) - told[arms]
@@ -154,12 +158,12 @@ def test_never_more_than_the_pool_and_only_what_is_wanted(
     steps: list[dict[int, tuple[int, float]]],
 ) -> None:
     """Whatever is wanted, in whatever order, with cancellations in between."""
-    simulated, spans = engine()
+    simulated, spans = runner()
     told = np.zeros(4, dtype=int)
     for step in steps:
         arms = np.array(list(step))
         pulls = np.array([count for count, _ in step.values()])
-        wanted = Round(arms, pulls, np.array([share for _, share in step.values()]))
+        wanted = Round(arms, pulls, Shares(np.array([share for _, share in step.values()])))
         simulated.pursue(wanted)
         results = simulated.wait(math.inf)
         assert results.arms.size > 0
@@ -181,7 +185,7 @@ def test_the_kth_pull_has_its_seed_whatever_was_cancelled_before() -> None:
 
     def seeds_of_arm_0(disturb: bool) -> list[int]:
         seen.clear()
-        simulated = SimulatedEngine(problem, PowerLaw(0.5), np.random.default_rng(3))
+        simulated = VirtualRunner(problem, PowerLaw(0.5), np.random.default_rng(3))
         if disturb:
             simulated.pursue(a_round({0: 2}, share=0.25))
             simulated.pursue(a_round({1: 1}, share=1.0))
@@ -198,7 +202,7 @@ def test_no_two_pulls_of_an_arm_have_the_same_seed() -> None:
     """Also when an older pull is cancelled after a younger one has finished."""
     seen: list[int] = []
     problem = Evaluated(lambda arm, seed: seen.append(seed) or 0.0, arms=[0, 1], sigma=1.0)  # type: ignore[func-returns-value]
-    simulated = SimulatedEngine(problem, PowerLaw(0.5), np.random.default_rng(3))
+    simulated = VirtualRunner(problem, PowerLaw(0.5), np.random.default_rng(3))
     simulated.pursue(a_round({0: 1}, share=0.1))
     simulated.pursue(a_round({0: 2}, share=0.5))
     simulated.wait(math.inf)  # the younger
@@ -210,22 +214,21 @@ def test_no_two_pulls_of_an_arm_have_the_same_seed() -> None:
 
 @pytest.mark.parametrize("share", [0.0, -0.5, 1.5, math.nan])
 def test_an_impossible_share_is_refused(share: float) -> None:
-    simulated, _ = engine()
+    simulated, _ = runner()
     with pytest.raises(InvalidInput, match="share of the pool"):
         simulated.pursue(a_round({0: 1}, share=share))
 
 
 def due_round(pulls: dict[int, int], due: list[int], *, each: bool = False) -> Round:
-    return Round(
-        np.array(list(pulls)), np.array(list(pulls.values())), due=np.array(due), each=each
-    )
+    how = Looks(np.array(due), each)
+    return Round(np.array(list(pulls)), np.array(list(pulls.values())), how)
 
 
 class TestWhatIsDue:
     """A round is run at once, and told in the slices that the policy wants to hear of."""
 
     def test_a_round_takes_its_time_once(self) -> None:
-        simulated, _ = engine()
+        simulated, _ = runner()
         simulated.pursue(due_round({0: 4, 3: 12}, due=[1, 3]))
         first = simulated.wait(math.inf)
         assert (first.pulls.tolist(), simulated.now()) == ([1, 3], 4.0)
@@ -233,18 +236,18 @@ class TestWhatIsDue:
         second = simulated.wait(math.inf)
         assert (second.sums.tolist(), simulated.now()) == ([0.0, 9.0], 4.0)
         assert simulated.wait(math.inf).arms.size == 0
-        assert (simulated.pulls, simulated.wasted) == (16, 0)
+        assert (simulated.pulls, simulated.spent) == (16, 16)
 
     def test_pulls_of_an_arm_that_fell_meanwhile_are_wasted(self) -> None:
-        simulated, _ = engine()
+        simulated, _ = runner()
         simulated.pursue(due_round({0: 4, 3: 12}, due=[1, 3]))
         simulated.wait(math.inf)
         simulated.pursue(due_round({3: 9}, due=[9]))
         assert simulated.wait(math.inf).arms.tolist() == [3]
-        assert (simulated.pulls, simulated.wasted) == (16, 3)
+        assert (simulated.pulls, simulated.spent) == (16, 4 + 9 + 3)
 
     def test_more_than_was_run_is_started(self) -> None:
-        simulated, _ = engine()
+        simulated, _ = runner()
         simulated.pursue(due_round({0: 4, 3: 12}, due=[1, 3]))
         simulated.wait(math.inf)
         simulated.pursue(due_round({3: 25}, due=[25]))
@@ -256,7 +259,7 @@ class TestWhatIsDue:
             return arm + seed
 
         problem = Evaluated(evaluate, [0.0, 1.0], sigma=1.0)
-        simulated = SimulatedEngine(problem, PowerLaw(0.5), np.random.default_rng(0))
+        simulated = VirtualRunner(problem, PowerLaw(0.5), np.random.default_rng(0))
         simulated.pursue(due_round({0: 5, 1: 5}, due=[2, 2], each=True))
         first = simulated.wait(math.inf).values
         simulated.pursue(due_round({0: 3, 1: 3}, due=[3, 3], each=True))
@@ -272,14 +275,14 @@ class TestWhatIsDue:
 
 
 def test_a_boxed_round_ends_early_or_at_its_time_and_a_deadline_is_no_end() -> None:
-    engine = SimulatedEngine(Bernoulli([1.0, 1.0]), PowerLaw(1.0), np.random.default_rng(0))
-    engine.pursue(Round(np.array([0, 1]), np.array([2, 2]), until=10.0))
-    early = engine.wait(10.0)
-    assert (engine.now(), early.total) == (4.0, 4)
-    engine.pursue(Round(np.array([0, 1]), np.array([6, 6]), until=10.0))
-    late = engine.wait(10.0)
-    assert (engine.now(), late.total, late.last) == (10.0, 0, True)
-    engine.pursue(Round(np.array([0]), np.array([6]), until=90.0))
-    assert [span.arm for span in engine.under_way()] == [0], "of the arm that fell they are gone"
-    deadline = engine.wait(12.0)
-    assert (engine.now(), deadline.total, deadline.last) == (12.0, 0, False)
+    runner = VirtualRunner(Bernoulli([1.0, 1.0]), PowerLaw(1.0), np.random.default_rng(0))
+    runner.pursue(Round(np.array([0, 1]), np.array([2, 2]), Until(10.0)))
+    early = runner.wait(10.0)
+    assert (runner.now(), early.total) == (4.0, 4)
+    runner.pursue(Round(np.array([0, 1]), np.array([6, 6]), Until(10.0)))
+    late = runner.wait(10.0)
+    assert (runner.now(), late.total, late.last) == (10.0, 0, True)
+    runner.pursue(Round(np.array([0]), np.array([6]), Until(90.0)))
+    assert [span.arm for span in runner.under_way()] == [0], "of the arm that fell they are gone"
+    deadline = runner.wait(12.0)
+    assert (runner.now(), deadline.total, deadline.last) == (12.0, 0, False)

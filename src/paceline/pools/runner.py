@@ -1,0 +1,43 @@
+"""What the loop needs of whoever has rounds run."""
+
+from typing import Protocol
+
+from paceline.core.rounds import Conditions, Interruption, Results, Round
+
+
+class Runner(Protocol):
+    """Has the pulls of rounds run on a pool. Times are seconds since the race began."""
+
+    @property
+    def pulls(self) -> int:
+        """How many pulls have given a value."""
+
+    @property
+    def spent(self) -> int:
+        """How many pulls count against a cap.
+
+        Those that the policy was told of, those no longer wanted, and those that were not back when
+        their round ended.
+        """
+
+    def now(self) -> float:
+        """The seconds since the race began."""
+
+    def pursue(self, wanted: Round) -> None:
+        """Have exactly these pulls under way.
+
+        Start what is wanted and not yet queued or running; cancel what is queued or running and
+        no longer wanted.
+        """
+
+    def wait(self, until: float) -> Results | Interruption:
+        """Go to the next moment when pulls finish and return them; or to `until`, with nothing.
+
+        A round may end before that, by its own `Until`: then return what is back, as the `last`
+        results of it. Only pulls that are wanted are returned, of every arm the first ones first:
+        results that came out of turn, because they were quick, wait for the others. An interruption
+        is returned where the race cannot go on as it is.
+        """
+
+    def close_round(self, number: int) -> Conditions:
+        """End the round of that number, from 0, now that it is complete; say how the pool is."""
