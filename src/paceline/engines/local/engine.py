@@ -1,0 +1,45 @@
+"""The engine of local processes."""
+
+import time
+from dataclasses import dataclass
+
+from paceline.engines.base import Abilities
+from paceline.engines.local.workers import LocalWorkers
+from paceline.engines.workload import Workload
+from paceline.machine import AvailableCores, available_cores
+
+_LARGEST_GROUP = 128  # pulls: sending more at once saves nothing that can be measured
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Runs pulls in processes of this machine, each on processors of its own.
+
+    >>> from paceline.engines.jobs import Job, Run
+    >>> engine = LocalEngine()
+    >>> double = Workload(lambda arm: 2.0 * arm, [10, 20], lambda arm, first, pulls: [0] * pulls)
+    >>> with engine.open(double, cores=1) as workers:
+    ...     workers.start(Job(number=0, runs=(Run(0, 0, 1), Run(1, 0, 1)), cores=1))
+    ...     events = []
+    ...     while len(events) < 4:
+    ...         events += workers.wait(None)
+    >>> events
+    [Loading(job=0), Began(job=0), Values(job=0, values=[20.0, 40.0], ...), Finished(job=0)]
+    """
+
+    name: str = "local"
+    abilities: Abilities = Abilities(  # noqa: RUF009 - it is frozen
+        kill=True, pin=True, commands=True, group=_LARGEST_GROUP, survives_driver=False
+    )
+
+    def available(self) -> AvailableCores:
+        """What Slurm, the affinity mask and the cgroup quota leave."""
+        return available_cores()
+
+    def open(self, workload: Workload, cores: int) -> LocalWorkers:
+        """Workers pinned to processors, unless the pool has more cores than the machine."""
+        return LocalWorkers(workload, self.available().cpu_ids, cores)
+
+    def now(self) -> float:
+        """The monotonic clock."""
+        return time.monotonic()

@@ -1,0 +1,70 @@
+"""Running the command of a pull to its end, and the limits on threads that pulls are told."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+
+from .evaluating import Trouble
+
+# What the common numeric libraries read, once, when they are imported.
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+)
+
+
+def core_variables(cores: int) -> dict[str, str]:
+    """The environment variables by which a pull knows its cores.
+
+    >>> variables = core_variables(2)
+    >>> variables["PACELINE_CORES"], variables["OMP_NUM_THREADS"]
+    ('2', '2')
+    """
+    return dict.fromkeys(("PACELINE_CORES", *_THREAD_VARIABLES), str(cores))
+
+
+def run(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    folder: str | None,
+    stdout: int,
+    stderr: int,
+) -> float | Trouble:
+    """Run a command to its end; the seconds it took, or what went wrong.
+
+    It has a session of its own, and what it leaves there is killed.
+    """
+    began = time.perf_counter()
+    try:
+        process = subprocess.Popen(
+            argv,
+            env=os.environ | environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return "no start", f"could not be started: {error}", ""
+    try:
+        # Until it is reaped no other process can have its number: the kill is safe.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        seconds = time.perf_counter() - began
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        status = process.wait()
+    if status == 0:
+        return seconds
+    what = f"ended with status {status}" if status > 0 else f"was ended by signal {-status}"
+    return "exit status", what, ""

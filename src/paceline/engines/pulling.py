@@ -1,0 +1,68 @@
+"""One pull, done in this very process: for engines whose workers are somebody else's.
+
+Functions are called here. Commands are run as on this machine's own workers: they are told their
+cores, and their values are read in the same way.
+"""
+
+import tempfile
+
+from paceline.commands import Command
+from paceline.engines.events import Failure
+from paceline.engines.local.process.evaluating import number as number_of
+from paceline.engines.local.process.evaluating import trouble
+from paceline.engines.local.process.running import core_variables, run
+from paceline.engines.local.wire import LOG_TAIL, read, remove_stale, tail
+from paceline.engines.workload import Workload
+
+
+def pull(workload: Workload, arm: int, number: int, cores: int) -> float | Failure:
+    """Do pull `number` of an arm; its value, or why there is none.
+
+    >>> def seeds(arm, first, pulls):
+    ...     return [100 + first + k for k in range(pulls)]
+    >>> pull(Workload(lambda arm, *, seed: arm + seed, [0.5, 0.25], seeds), 1, number=7, cores=1)
+    107.25
+    >>> pull(Workload(lambda arm: None, [0.5, 0.25], seeds), 1, number=7, cores=1)
+    Failure(kind='no number', message='gave None, which is no number', detail='')
+
+    The traceback of a failure begins with the user's own lines:
+
+    >>> failure = pull(Workload(lambda arm: 1 / arm, [0, 1], seeds), 0, number=0, cores=1)
+    >>> failure.kind, failure.message
+    ('exception', 'raised ZeroDivisionError: division by zero')
+    >>> "pulling.py" in failure.detail
+    False
+
+    A command knows its cores, and says what went wrong on stderr:
+
+    >>> echo = Command.parse("echo {x} of $PACELINE_CORES", shell=True)
+    >>> pull(Workload(echo, [{"x": 1}, {"x": 2}], seeds), 0, number=0, cores=3)
+    3.0
+    >>> cry = Command.parse("echo {x} is too much >&2; exit 3", shell=True)
+    >>> pull(Workload(cry, [{"x": 1}, {"x": 2}], seeds), 1, number=0, cores=1)
+    Failure(kind='exit status', message='ended with status 3', detail='2 is too much\\n')
+    """
+    if isinstance(workload.evaluate, Command):
+        return _run(workload.evaluate, workload, arm, number, cores)
+    try:
+        return number_of(workload.call(arm, number, cores))
+    except (Exception, SystemExit) as error:  # an exit would end a process that is not ours
+        return Failure(*trouble(error))
+
+
+def _run(
+    command: Command, workload: Workload, arm: int, number: int, cores: int
+) -> float | Failure:
+    invocation = workload.invocation(arm, number, cores)
+    remove_stale(invocation.file)
+    environment = core_variables(cores) | invocation.environment
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        files = stdout.fileno(), stderr.fileno()
+        ran = run(invocation.argv, environment, invocation.cwd, *files)
+        if not isinstance(ran, float):
+            kind, message, _ = ran
+            return Failure(kind, message, tail(stderr, LOG_TAIL))
+        value = read(command.value, invocation.file, stdout, ran)
+        if isinstance(value, Failure):
+            return Failure(value.kind, value.message, tail(stderr, LOG_TAIL))
+        return value
