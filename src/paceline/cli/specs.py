@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from paceline.core.arrays import Floats
+from paceline.core.measured import Measured
 from paceline.core.pool import CorePool
-from paceline.core.scaling import Amdahl, Ernest, Measured, PowerLaw, Scaling
+from paceline.core.scaling import Amdahl, Ernest, PowerLaw, Scaling
 from paceline.errors import InvalidInput, unknown_name
 from paceline.paper.instances import linear_means, uniform_means
 from paceline.policies.base import Policy

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from paceline.commands import Command
+from paceline.core.evaluated import takes
 from paceline.core.pool import CorePool
-from paceline.core.problem import takes
 from paceline.core.rounds import Verdict
 from paceline.core.seeds import pull_seeds
 from paceline.durations import say_seconds

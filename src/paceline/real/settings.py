@@ -13,10 +13,10 @@ import numpy as np
 from paceline.commands import Command
 from paceline.core.arrays import failure_probability, non_negative, positive, whole
 from paceline.core.delays import Delays
+from paceline.core.evaluated import takes
 from paceline.core.noise import Noise
 from paceline.core.noise.catalog import checked
 from paceline.core.pool import CorePool
-from paceline.core.problem import takes
 from paceline.core.scaling import Scaling
 from paceline.durations import Deadline, deadline_of, seconds_of
 from paceline.engines.dispatch import NO_IDEA, Rules, make_pool
