@@ -3,9 +3,11 @@
 from paceline import theory
 from paceline.commands import Command
 from paceline.core.assumptions import Assumptions, check_assumptions
+from paceline.core.evaluated import Evaluated
+from paceline.core.measured import Measured
 from paceline.core.pool import CorePool
-from paceline.core.problem import Bernoulli, Distributions, Evaluated, Normal, Problem
-from paceline.core.scaling import Amdahl, Ernest, Measured, PowerLaw, Scaling
+from paceline.core.problem import Bernoulli, Distributions, Normal, Problem
+from paceline.core.scaling import Amdahl, Ernest, PowerLaw, Scaling
 from paceline.errors import (
     Interrupted,
     InvalidInput,

@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -156,3 +157,11 @@ def test_about_as_many_are_back_as_were_needed(pulls: int) -> None:
     back = [_back_in_time(16, boxed.launch(pulls), boxed.seconds(pulls), rng) for _ in range(40)]
     # Up to a wave more: what does not fit into one is given the time of another.
     assert 0.85 * pulls <= np.mean(back) <= 1.2 * pulls + 16
+
+
+def test_equal_parts_make_equal_clocks() -> None:
+    one, other = (Boxed(PowerLaw(0.5), Delays.seen([])) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != Boxed(PowerLaw(0.5), Delays.seen([]), wait=True)
+    assert pickle.loads(pickle.dumps(one)).seconds(5.0) == one.seconds(5.0)

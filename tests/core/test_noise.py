@@ -1,16 +1,72 @@
 import math
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 from paceline import InvalidInput
+from paceline.core.arrays import Floats
 from paceline.core.noise import Noise
 from paceline.core.noise.bernoulli import BernoulliNoise
 from paceline.core.noise.bounded import BoundedNoise
-from paceline.core.noise.catalog import NOISES, checked
+from paceline.core.noise.catalog import NOISES, checked, from_json
 from paceline.core.noise.normal import NormalNoise
 from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.core.noise.unknown import UnknownNoise
+from tests.core.noise_contract import NoiseContract
+
+
+def coins(mean: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    return (rng.random(shape) < mean).astype(np.float64)
+
+
+class TestBernoulli(NoiseContract):
+    noise = BernoulliNoise()
+
+    def draw(self, mean: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        return coins(mean, shape, rng)
+
+
+class TestBounded(NoiseContract):
+    noise = BoundedNoise((-0.25, 1.25))
+
+    def draw(self, mean: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        return -0.25 + 1.5 * rng.beta(2 * (mean + 0.25), 2 * (1.25 - mean), shape)
+
+
+class TestBoundedOfKnownScale(TestBounded):
+    noise = BoundedNoise((-0.25, 1.25), sigma=0.6)
+
+
+class TestNormal(NoiseContract):
+    noise: ClassVar[Noise] = NormalNoise()
+
+    def draw(self, mean: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        return rng.normal(mean, 0.5, shape)
+
+
+class TestNormalOfKnownSigma(TestNormal):
+    noise = NormalNoise(sigma=0.5)
+
+
+class TestSubgaussian(NoiseContract):
+    noise = SubgaussianNoise(sigma=0.5)
+
+    def draw(self, mean: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+        return coins(mean, shape, rng)
+
+
+class TestUnknown(TestNormal):
+    noise = UnknownNoise()
+
+
+def test_every_noise_has_a_contract() -> None:
+    """A class of this file for each line of the catalog."""
+    classes = [one for one in globals().values() if isinstance(one, type)]
+    held = {
+        one.noise.kind for one in classes if issubclass(one, NoiseContract) and "noise" in vars(one)
+    }
+    assert held == set(NOISES)
 
 
 @pytest.mark.parametrize(
@@ -113,3 +169,27 @@ def test_every_assumption_is_described_in_its_own_words() -> None:
     assert len(said) > len(NOISES)  # all different, and normal has two
     for description, words in said.items():
         assert words in description
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"kind": "auto", "bounds": None, "sigma": None},
+        {"kind": "bernoulli", "bounds": None, "sigma": None},
+        {"kind": "bernoulli", "bounds": [-1.0, 0.0], "sigma": None},
+        {"kind": "bounded", "bounds": [-2.0, 4.0], "sigma": None},
+        {"kind": "bounded", "bounds": [-2.0, 4.0], "sigma": 0.5},
+        {"kind": "normal", "bounds": None, "sigma": None},
+        {"kind": "normal", "bounds": None, "sigma": 2.0},
+        {"kind": "subgaussian", "bounds": None, "sigma": 2.0},
+    ],
+    ids=str,
+)
+def test_journals_are_read_as_they_were_written(written: dict[str, Any]) -> None:
+    assert from_json(written).to_json() == written
+
+
+def test_an_unknown_noise_is_refused_whatever_it_is() -> None:
+    for kind in (["normal"], None, 3):
+        with pytest.raises(InvalidInput, match="unknown noise"):
+            checked(kind)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline import CorePool, InvalidInput
+from paceline import CorePool, InvalidInput, PowerLaw
 
 
 def by_brute_force(cores: int, runtime: dict[int, float], pulls: int) -> float:
@@ -92,6 +92,28 @@ def test_cores_that_do_not_help_stay_idle() -> None:
 def test_survives_pickling() -> None:
     pool = pickle.loads(pickle.dumps(CorePool(8, lambda c: 1.0 / c)))
     assert pool.seconds(np.array([8.0])).tolist() == [1.0]
+
+
+def test_pools_are_equal_if_their_cores_and_times_are() -> None:
+    pool = CorePool(8, lambda c: 8.0 / c)
+    same = [
+        CorePool(8, {c: 8.0 / c for c in range(1, 9)}),
+        CorePool.from_json(pool.to_json()),
+        pickle.loads(pickle.dumps(pool)),
+    ]
+    for other in same:
+        assert other == pool
+        assert hash(other) == hash(pool)
+    for other in (CorePool(9, lambda c: 8.0 / c), CorePool(8, lambda c: 8.1 / c), PowerLaw(0.5)):
+        assert other != pool
+
+
+def test_a_pool_is_frozen() -> None:
+    pool = CorePool(2, {1: 2.0, 2: 1.0})
+    with pytest.raises(AttributeError):
+        pool.cores = 3  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        pool.runtime_seconds[0] = 1.0
 
 
 @pytest.mark.parametrize(

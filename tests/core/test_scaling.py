@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from paceline import Amdahl, CorePool, Ernest, InvalidInput, Measured, PowerLaw, Scaling
 from paceline.core.arrays import Floats
+from paceline.core.scaling import differs
 
 SCALINGS = [
     PowerLaw(0.1),
@@ -71,6 +72,28 @@ def test_the_trap_of_the_floored_inverse_is_real() -> None:
 def test_scalings_survive_pickling(scaling: Scaling) -> None:
     copy = pickle.loads(pickle.dumps(scaling))
     assert copy.seconds(12.0) == scaling.seconds(12.0)
+
+
+@every_scaling
+def test_scalings_are_what_their_numbers_are(scaling: Scaling) -> None:
+    copy = pickle.loads(pickle.dumps(scaling))
+    assert copy is not scaling
+    assert copy == scaling
+    assert hash(copy) == hash(scaling)
+    assert not differs(copy, scaling)
+    others = [other for other in SCALINGS if other is not scaling]
+    assert all(differs(scaling, other) for other in others)
+    with pytest.raises(AttributeError):
+        scaling.values = 3  # type: ignore[attr-defined]
+
+
+def test_a_scaling_that_cannot_be_compared_is_the_same_as_itself() -> None:
+    class Odd(PowerLaw):
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError
+
+    odd = Odd(0.5)
+    assert not differs(odd, odd)
 
 
 def test_whole_pulls_stays_within_integers_for_a_very_poor_scaling() -> None:

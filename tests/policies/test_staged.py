@@ -563,6 +563,19 @@ def test_equal_delays_are_the_same_whichever_objects_they_are() -> None:
     assert pacer.clock is not before
 
 
+def test_an_equal_pool_is_no_news() -> None:
+    """In a resumed race it is another object: what follows from it must be the same."""
+    pool = CorePool(16, lambda cores: 1 / cores**0.5)
+    equal = CorePool.from_json(pool.to_json())
+    pacer = Staged().start(Task(arms=64, scaling=pool, deadline=60.0, delays=SPREAD))
+    assert isinstance(pacer, StagedPacer)
+    before = pacer.clock
+    pacer.adjust(Conditions(1.0, equal, SPREAD))
+    assert pacer.clock is before
+    pacer.adjust(Conditions(1.0, CorePool(16, lambda cores: 2.0), SPREAD))
+    assert pacer.clock is not before
+
+
 def timed(pacer: Pacer, means: Any, seconds: Any, **conditions: Any) -> list[tuple[Round, float]]:
     """Play with stages that take what `seconds` says of their pulls; return them with their end."""
     rng, now, played = np.random.default_rng(0), 0.0, []

@@ -6,7 +6,8 @@ fair to the arms as long as the time that a pull takes says nothing about its va
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -63,6 +64,7 @@ def _rounded(multiple: float) -> float:
     return max(float(f"{multiple:.4g}"), 1e-9)
 
 
+@dataclass(frozen=True)
 class Boxed(Scaling):
     """The seconds until so many pulls are back, if a few more are started and the rest is cut off.
 
@@ -76,15 +78,17 @@ class Boxed(Scaling):
     True
     """
 
-    def __init__(self, scaling: Scaling, delays: Delays, *, wait: bool = False) -> None:
-        self.scaling = scaling
-        self.delays = delays
-        self.wait = wait
+    scaling: Scaling
+    delays: Delays
+    wait: bool = field(default=False, kw_only=True)
+
+    @cached_property
+    def _logs(self) -> tuple[Floats, Floats]:
+        """Of pulls, and of the seconds that they take."""
         grid = np.unique(np.ceil(np.geomspace(1, _MOST, 700)))
         seconds = np.maximum.accumulate(self._ways(grid)[1].min(axis=0))
         # It has to rise, if ever so little, to have an inverse.
-        self._logs = np.log(grid)
-        self._log_seconds = np.log(seconds) + 1e-9 * np.arange(grid.size)
+        return np.log(grid), np.log(seconds) + 1e-9 * np.arange(grid.size)
 
     def launch(self, pulls: float) -> int:
         """How many pulls to start, for so many to be back in `seconds(pulls)`."""
@@ -109,12 +113,12 @@ class Boxed(Scaling):
 
     def _seconds(self, pulls: Floats) -> Floats:
         logs = np.log(np.maximum(pulls, 1.0))
-        return np.asarray(np.exp(np.interp(logs, self._logs, self._log_seconds)))
+        return np.asarray(np.exp(np.interp(logs, *self._logs)))
 
     def _pulls(self, seconds: Floats) -> Floats:
-        logs = np.log(seconds)
-        pulls = np.exp(np.interp(logs, self._log_seconds, self._logs))
-        return np.where(logs < self._log_seconds[0], 0.0, pulls)
+        logs, (log_pulls, log_seconds) = np.log(seconds), self._logs
+        pulls = np.exp(np.interp(logs, log_seconds, log_pulls))
+        return np.where(logs < log_seconds[0], 0.0, pulls)
 
     @property
     def widest(self) -> float:

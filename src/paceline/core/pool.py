@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints, positive, whole
-from paceline.core.scaling import MOST_PULLS_AT_ONCE, ROUNDING, Scaling
+from paceline.core.scaling import MOST_PULLS_AT_ONCE, ROUNDING, Tabulated
 from paceline.errors import InvalidInput
 
 Runtime = Callable[[int], float] | Mapping[int, float]
@@ -28,7 +28,8 @@ class Wave:
     repeat: int = 1
 
 
-class CorePool(Scaling):
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class CorePool(Tabulated):
     """λ of a pool of whole cores, where one pull on c cores takes `runtime(c)` seconds.
 
     m pulls run in waves; a wave of w pulls gives each ⌊cores/w⌋ cores, and λ(m) is the least
@@ -45,36 +46,37 @@ class CorePool(Scaling):
     (Wave(pulls=4, cores=1, seconds=8.0, repeat=1), Wave(pulls=1, cores=4, seconds=4.0, repeat=1))
     """
 
-    def __init__(self, cores: int, runtime: Runtime) -> None:
-        self.cores = whole(cores, "cores of CorePool")
-        if self.cores > _MOST_CORES:
-            raise InvalidInput(f"CorePool takes at most {_MOST_CORES} cores, got {cores}")
-        self.runtime_seconds = self._tabulate(runtime)
-        # Waves that give each pull the same cores differ only in being full: keep the full ones.
-        per_pull = np.unique(self.cores // np.arange(1, self.cores + 1))
-        self._widths: Ints = self.cores // per_pull
-        self._wave_seconds: Floats = self.runtime_seconds[per_pull - 1]
-        best = int(np.argmin(self._wave_seconds / self._widths))
-        self._best_width = int(self._widths[best])
-        self._best_seconds = float(self._wave_seconds[best])
+    cores: int
+    runtime_seconds: Floats  # of one pull on 1, 2, … cores
+    # Waves that give each pull the same cores differ only in being full: the full ones, and of
+    # these the one with the highest throughput.
+    _widths: Ints
+    _wave_seconds: Floats
+    _best_width: int
+    _best_seconds: float
 
-    def _tabulate(self, runtime: Runtime) -> Floats:
-        """Seconds of one pull on 1, 2, … cores, never rising: a pull may leave cores idle."""
-        if isinstance(runtime, Mapping):
-            points = {whole(c, "a core count of CorePool"): t for c, t in runtime.items()}
-            if 1 not in points:
-                raise InvalidInput(f"runtime must say how long a pull takes on 1 core: {runtime!r}")
-            times = [points.get(c, math.inf) for c in range(1, self.cores + 1)]
-        elif not callable(runtime):
-            raise InvalidInput(
-                f"runtime must be a function of a core count, or {{cores: seconds}}: {runtime!r}"
-            )
-        else:
-            times = [float(runtime(c)) for c in range(1, self.cores + 1)]
-        for cores, seconds in enumerate(times, start=1):
-            if seconds != math.inf:
-                positive(seconds, f"the runtime on {cores} cores")
-        return np.minimum.accumulate(np.asarray(times, dtype=np.float64))
+    def __init__(self, cores: int, runtime: Runtime) -> None:
+        count = whole(cores, "cores of CorePool")
+        if count > _MOST_CORES:
+            raise InvalidInput(f"CorePool takes at most {_MOST_CORES} cores, got {cores}")
+        seconds = _tabulate(count, runtime)
+        seconds.flags.writeable = False
+        per_pull = np.unique(count // np.arange(1, count + 1))
+        widths, wave_seconds = count // per_pull, seconds[per_pull - 1]
+        best = int(np.argmin(wave_seconds / widths))
+        vars(self).update(
+            cores=count,
+            runtime_seconds=seconds,
+            _widths=widths,
+            _wave_seconds=wave_seconds,
+            _best_width=int(widths[best]),
+            _best_seconds=float(wave_seconds[best]),
+        )
+
+    @cached_property
+    def table(self) -> tuple[int, bytes]:
+        """How many cores, and how long a pull takes on how many."""
+        return self.cores, self.runtime_seconds.tobytes()
 
     @cached_property
     def _least_seconds(self) -> Floats:
@@ -156,3 +158,22 @@ class CorePool(Scaling):
     def __repr__(self) -> str:
         one, all_ = self.runtime_seconds[0], self.runtime_seconds[-1]
         return f"CorePool({self.cores} cores: a pull takes {one:g} s on 1, {all_:g} s on all)"
+
+
+def _tabulate(cores: int, runtime: Runtime) -> Floats:
+    """Seconds of one pull on 1, 2, … cores, never rising: a pull may leave cores idle."""
+    if isinstance(runtime, Mapping):
+        points = {whole(c, "a core count of CorePool"): t for c, t in runtime.items()}
+        if 1 not in points:
+            raise InvalidInput(f"runtime must say how long a pull takes on 1 core: {runtime!r}")
+        times = [points.get(c, math.inf) for c in range(1, cores + 1)]
+    elif not callable(runtime):
+        raise InvalidInput(
+            f"runtime must be a function of a core count, or {{cores: seconds}}: {runtime!r}"
+        )
+    else:
+        times = [float(runtime(c)) for c in range(1, cores + 1)]
+    for used, seconds in enumerate(times, start=1):
+        if seconds != math.inf:
+            positive(seconds, f"the runtime on {used} cores")
+    return np.minimum.accumulate(np.asarray(times, dtype=np.float64))

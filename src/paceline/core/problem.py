@@ -3,11 +3,9 @@
 A problem owns no generator: whoever draws brings one.
 """
 
-import functools
-import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +16,6 @@ from paceline.core.noise.bernoulli import BernoulliNoise
 from paceline.core.noise.bounded import BoundedNoise
 from paceline.core.noise.normal import NormalNoise
 from paceline.core.noise.subgaussian import SubgaussianNoise
-from paceline.core.seeds import pull_seed
 from paceline.errors import InvalidInput
 
 _CHUNK = 1_000_000  # rewards in memory at once, where they have to be drawn one by one
@@ -68,7 +65,7 @@ class Bernoulli(Problem):
     """
 
     def __init__(self, means: Any) -> None:
-        self.means = _checked_means(means)
+        self.means = checked_means(means)
         self.arms = self.means.size
         self.sigma = 0.5
         bad = np.flatnonzero((self.means < 0) | (self.means > 1))
@@ -111,7 +108,7 @@ class Normal(Problem):
     """
 
     def __init__(self, means: Any, sigma: float = 1.0, common: float = 0.0) -> None:
-        self.means = _checked_means(means)
+        self.means = checked_means(means)
         self.arms = self.means.size
         self.sigma = positive(sigma, "sigma")
         self.common = non_negative(common, "common")
@@ -160,7 +157,7 @@ class Distributions(Problem):
             raise InvalidInput(
                 f"{missing[0]!r} is no frozen scipy distribution: write stats.beta(2, 5), say"
             )
-        self.means = _checked_means([d.mean() for d in self.distributions])
+        self.means = checked_means([d.mean() for d in self.distributions])
         self.arms = self.means.size
         self.bounded = sigma is None
         self.sigma = positive(sigma, "sigma") if sigma is not None else self._half_width()
@@ -201,107 +198,20 @@ class Distributions(Problem):
         return np.array(rows, dtype=np.float64)
 
 
-class Evaluated(Problem):
-    """Rewards from a function of the user's: `evaluate(arm)` or `evaluate(arm, seed=…)` is a pull.
-
-    The seed of an arm's k-th pull is the same whatever the policy or the order of completion.
-    Give the true `means`, if you know them, to have the answers judged.
-
-    >>> def evaluate(arm, *, seed):
-    ...     return arm + np.random.default_rng(seed).normal()
-    >>> Evaluated(evaluate, arms=[0.0, 1.0], sigma=1.0, means=[0.0, 1.0]).arms
-    2
-    """
-
-    numbered = True
-
-    def __init__(
-        self,
-        evaluate: Callable[..., float],
-        arms: Sequence[Any],
-        sigma: float,
-        means: Any = None,
-    ) -> None:
-        if not callable(evaluate):
-            raise InvalidInput(
-                f"evaluate must be a function of an arm and a seed, got {evaluate!r}"
-            )
-        self.evaluate = evaluate
-        self.takes_seed = takes(evaluate, "seed")
-        self.candidates = list(arms)
-        self.arms = _at_least_two(len(self.candidates))
-        self.means = None if means is None else _checked_means(means)
-        if self.means is not None and self.means.size != self.arms:
-            raise InvalidInput(f"{self.arms} arms but {self.means.size} means: give one per arm")
-        self.sigma = positive(sigma, "sigma")
-
-    def draw(
-        self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        """Evaluate every pull; nothing is drawn from the generator but the race's seed."""
-        race_seed = _race_seed(rng)
-        sums, squares = np.zeros(arms.size), np.zeros(arms.size)
-        for i, arm in enumerate(arms.tolist()):
-            for k in range(int(first[i]), int(first[i] + pulls[i])):
-                reward = self._pull(arm, pull_seed(race_seed, arm, k))
-                sums[i] += reward
-                squares[i] += reward**2
-        return sums, squares
-
-    def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
-        """Evaluate every arm with the same seeds."""
-        race_seed = _race_seed(rng)
-        seeds = [pull_seed(race_seed, 0, k, paired=True) for k in range(first, first + pulls)]
-        rows = [[self._pull(arm, seed) for seed in seeds] for arm in arms.tolist()]
-        return np.array(rows, dtype=np.float64)
-
-    def _pull(self, arm: int, seed: int) -> float:
-        candidate = self.candidates[arm]
-        given = self.evaluate(candidate, seed=seed) if self.takes_seed else self.evaluate(candidate)
-        try:
-            reward = float(given)
-        except (TypeError, ValueError):
-            reward = np.nan
-        if not np.isfinite(reward):
-            raise InvalidInput(
-                f"evaluate gave {given!r} for arm {arm} ({candidate!r}) with seed {seed}: "
-                "it must give a finite number"
-            )
-        return reward
-
-
-def _race_seed(rng: np.random.Generator) -> int:
-    """The seed that all pulls of a race derive theirs from; nothing is drawn."""
-    return int(rng.bit_generator.seed_seq.generate_state(1)[0])
-
-
-def _checked_means(means: Any) -> Floats:
+def checked_means(means: Any) -> Floats:
+    """True means of at least two arms."""
     array = finite_floats(means, "means")
-    _at_least_two(array.size)
+    at_least_two(array.size)
     return array
 
 
-def _at_least_two(arms: int) -> int:
+def at_least_two(arms: int) -> int:
+    """A number of arms among which there is something to find."""
     if arms == 0:
         raise InvalidInput("there are no arms: give at least two candidates")
     if arms == 1:
         raise InvalidInput("there is only one arm, so it is the best: give at least two candidates")
     return arms
-
-
-def takes(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function takes an argument of that name; what cannot be inspected does not.
-
-    >>> takes(lambda arm, seed: 0.0, "seed"), takes(abs, "seed")
-    (True, False)
-    """
-    if isinstance(function, functools.partial) and name in function.keywords:
-        return False  # it is fixed
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)
 
 
 def _chunks(total: int) -> list[int]:

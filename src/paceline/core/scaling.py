@@ -6,13 +6,14 @@ nothing of the machine but λ (`seconds`) and its inverse (`pulls`).
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
 
-from paceline.core.arrays import Floats, finite_floats, non_negative, positive
+from paceline.core.arrays import Floats, non_negative, positive
 from paceline.errors import InvalidInput
 
 # Relative slack for comparing times that were computed in two ways.
@@ -117,6 +118,37 @@ class Scaling(ABC):
         return Sum((self,), (positive(factor, "the factor of a scaling"),))
 
     __rmul__ = __mul__
+
+
+class Tabulated(Scaling):
+    """A scaling that is a table of numbers: frozen, and equal to any other with the same table.
+
+    What is true of λ must not depend on which object says it: a race that is resumed has others.
+    """
+
+    @property
+    @abstractmethod
+    def table(self) -> tuple[Hashable, ...]:
+        """All that it is made of; arrays as their bytes, whose hash is computed once."""
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Tabulated) or type(other) is not type(self):
+            return NotImplemented
+        return self.table == other.table
+
+    def __hash__(self) -> int:
+        return hash(self.table)
+
+
+def differs(one: Scaling, other: Scaling) -> bool:
+    """Whether two scalings are not the same λ; seen at once where they are the same object.
+
+    >>> differs(PowerLaw(0.5), PowerLaw(0.5)), differs(PowerLaw(0.5), Amdahl(0.5))
+    (False, True)
+    """
+    return one is not other and one != other
 
 
 @dataclass(frozen=True)
@@ -243,71 +275,6 @@ class Ernest(Scaling):
     def least_seconds_per_pull(self) -> float:
         """One core's time, spread over all cores."""
         return float(self.runtime(1.0)) / self.cores
-
-
-class Measured(Scaling):
-    """λ through measured points: the seconds that rounds of so many pulls took.
-
-    The least-squares fit, in relative error, among functions that start at 0, rise and are
-    concave; it passes through points that already are so. Beyond the last point λ goes on
-    with the slope it had there.
-
-    >>> scaling = Measured(pulls=[1, 2, 4], seconds=[1.0, 1.5, 2.0])
-    >>> round(scaling.seconds(2), 9), round(scaling.seconds(3), 9), round(scaling.pulls(2.5), 9)
-    (1.5, 1.75, 6.0)
-    """
-
-    def __init__(self, pulls: Any, seconds: Any) -> None:
-        knots = finite_floats(pulls, "pulls of Measured")
-        times = finite_floats(seconds, "seconds of Measured")
-        if knots.size != times.size or knots.size == 0:
-            raise InvalidInput(
-                f"Measured needs as many pulls as seconds, and at least one: "
-                f"got {knots.size} and {times.size}"
-            )
-        if knots.min() <= 0 or times.min() <= 0:
-            raise InvalidInput("pulls and seconds of Measured must be above 0")
-        self.knots = np.unique(knots)
-        weights = self._fit(knots, times)
-        # Σ w_j min(m, m_j) with w ≥ 0: every rising concave function with knots m_j is one.
-        self.values: Floats = np.minimum(self.knots[:, None], self.knots) @ weights
-        self.last_slope = float(weights[-1])
-
-    def _fit(self, pulls: Floats, seconds: Floats) -> Floats:
-        from scipy.optimize import nnls  # here, because it doubles the time to import paceline
-
-        order = np.argsort(pulls, kind="stable")
-        half = pulls.size // 2
-        if half and seconds[order[-half:]].mean() <= seconds[order[:half]].mean() * (1 + ROUNDING):
-            raise InvalidInput(
-                f"the measured seconds do not rise: {seconds[order[0]]:g} s for "
-                f"{pulls[order[0]]:g} pulls and {seconds[order[-1]]:g} s for {pulls[order[-1]]:g}. "
-                "More pulls must take longer: repeat the measurements, or add one with more pulls"
-            )
-        # Where noise makes the end flat, λ still has to rise beyond it.
-        least_slope = 0.05 * seconds[order[-1]] / pulls[order[-1]]
-        design = np.minimum(pulls[:, None], self.knots) / seconds[:, None]
-        weights, _ = nnls(design, 1.0 - least_slope * design[:, -1])
-        weights[-1] += least_slope
-        return np.asarray(weights, dtype=np.float64)
-
-    def _seconds(self, pulls: Floats) -> Floats:
-        inside: Floats = np.interp(pulls, np.r_[0.0, self.knots], np.r_[0.0, self.values])
-        beyond: Floats = np.maximum(pulls - self.knots[-1], 0.0)
-        return inside + self.last_slope * beyond
-
-    def _pulls(self, seconds: Floats) -> Floats:
-        inside: Floats = np.interp(seconds, np.r_[0.0, self.values], np.r_[0.0, self.knots])
-        beyond: Floats = np.maximum(seconds - self.values[-1], 0.0)
-        return inside + beyond / self.last_slope
-
-    @property
-    def least_seconds_per_pull(self) -> float:
-        """The last slope."""
-        return self.last_slope
-
-    def __repr__(self) -> str:
-        return f"Measured(pulls={self.knots.tolist()}, seconds={self.values.round(6).tolist()})"
 
 
 @dataclass(frozen=True)

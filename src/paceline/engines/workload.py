@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from paceline.commands import Command, Invocation
-from paceline.core.problem import takes
+from paceline.core.evaluated import takes
 
 SeedsOf = Callable[[int, int, int], list[int]]  # of an arm's pulls: arm, first, how many
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from paceline.core.arrays import MOST_PULLS_PER_ARM, positive
 from paceline.core.rounds import Conditions, Round, Verdict
+from paceline.core.scaling import differs
 from paceline.errors import InvalidInput
 from paceline.policies.base import Pacer, Task
 from paceline.policies.elimination import Elimination
@@ -51,7 +52,7 @@ class ClockPacer(Pacer):
 
     def adjust(self, conditions: Conditions) -> None:
         """Where λ has been learned anew, the clock says what the last round takes by that."""
-        if conditions.scaling is not self.scaling:
+        if differs(conditions.scaling, self.scaling):
             self.seconds = conditions.scaling.seconds(float(self.pulls_in_round))
         super().adjust(conditions)
 

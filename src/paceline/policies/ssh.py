@@ -8,6 +8,7 @@ import numpy as np
 
 from paceline.core.arrays import MOST_PULLS_PER_ARM, Floats, whole
 from paceline.core.rounds import Conditions, Round, Verdict
+from paceline.core.scaling import differs
 from paceline.errors import InvalidInput, at_least, unknown_name
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.theory.deadline import RULES, Rule, stage_count, stages_to_combine
@@ -140,7 +141,7 @@ class _SSHPacer(Pacer):
         """See whether the time went as λ said: only then is the plan of the stages still good."""
         assert self.task.deadline is not None
         off_plan = abs(conditions.seconds - self.expected_seconds) > _ON_PLAN * self.task.deadline
-        self.replan = off_plan or conditions.scaling is not self.scaling
+        self.replan = off_plan or differs(conditions.scaling, self.scaling)
         super().adjust(conditions)
 
     def _plan_rest(self) -> None:

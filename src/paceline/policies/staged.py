@@ -10,7 +10,7 @@ import numpy as np
 from paceline.core.arrays import Ints
 from paceline.core.delays import Boxed, Delays
 from paceline.core.rounds import Conditions, Results, Round, Together, Until, Verdict
-from paceline.core.scaling import Scaling
+from paceline.core.scaling import Scaling, differs
 from paceline.errors import InvalidInput, unknown_name
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.sight import Sight
@@ -96,8 +96,7 @@ class StagedPacer(Pacer):
 
     def adjust(self, conditions: Conditions) -> None:
         """Plan from now on by λ, and by how pulls keep to it, as they are known by now."""
-        # Delays by their values: in a replay they are other objects.
-        if conditions.scaling is not self.scaling or conditions.delays != self.delays:
+        if differs(conditions.scaling, self.scaling) or conditions.delays != self.delays:
             self.clock = self._make_clock(conditions.scaling, conditions.delays)
         super().adjust(conditions)
 
@@ -140,7 +139,7 @@ class StagedPacer(Pacer):
     def _plan_rest(self, left: float, *, as_planned: bool) -> None:
         """The best chain from here, unless that is known to be the one we are on."""
         on_time = abs(self.elapsed - self.expected) <= _ON_TIME * self.deadline
-        if as_planned and on_time and self.clock is self.planned_by:
+        if as_planned and on_time and not differs(self.clock, self.planned_by):
             return
         clock, options = self.clock, self._options()
         guess = float(self.chain.bottleneck)

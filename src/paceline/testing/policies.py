@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from paceline.core.arrays import Ints
+from paceline.core.pool import CorePool
 from paceline.core.problem import Bernoulli
 from paceline.core.rounds import Conditions, Looks, Results, Round, Until, Verdict
 from paceline.core.scaling import PowerLaw
@@ -128,6 +129,28 @@ class PolicyContract:
         assert (second.verdict is None) == (first.verdict is None)
         if first.verdict is not None and second.verdict is not None:
             assert second.verdict.arms.tolist() == first.verdict.arms.tolist()
+
+    def test_which_object_is_told_of_does_not_matter(self) -> None:
+        """In a resumed race λ is another object with the same numbers."""
+        pool = CorePool(6, lambda cores: 0.1 / cores**0.5)
+        equal = CorePool.from_json(pool.to_json())
+        races = []
+        for told in ((pool, pool), (equal, pool)):
+            pacer, rng, now = (
+                self.policy.start(self.task(scaling=pool)),
+                np.random.default_rng(7),
+                0.0,
+            )
+            asked = []
+            while pacer.verdict is None and pacer.rounds < 60:
+                wanted = pacer.ask()
+                now += 1.05 * pool.seconds(float(wanted.total))
+                pacer.adjust(Conditions(now, told[pacer.rounds % 2]))
+                ones = rng.binomial(_due(wanted), MEANS[wanted.arms]).astype(np.float64)
+                pacer.tell(Results(wanted.arms, _due(wanted), ones, ones))
+                asked.append((wanted.arms.tolist(), wanted.pulls.tolist()))
+            races.append(asked)
+        assert races[0] == races[1]
 
     def test_a_round_that_ends_at_a_time_is_decided_on_what_is_back(self) -> None:
         """Of some arms all, of others a part or nothing: it goes on, and asking changes nothing."""

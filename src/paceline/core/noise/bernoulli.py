@@ -58,7 +58,7 @@ class BernoulliNoise(Between):
 
     @property
     def sharing_costs_little(self) -> bool:
-        """Pairs of zeros and ones are told apart as well as two of them that are not paired."""
+        """The worst that pairs of zeros and ones may do is not much worse than what they do."""
         return True
 
     def intervals(self, tally: Tally, alpha: float) -> tuple[Floats, Floats]:
