@@ -40,7 +40,7 @@ def export(result: Result, path: Path) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        # The verdict is worth more than the file: say so, and go on to print it.
+        # The verdict is worth more than the file: report this, and still print the verdict.
         print(f"paceline: cannot write {path}: {error.strerror}", file=sys.stderr)
 
 

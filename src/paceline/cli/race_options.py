@@ -128,7 +128,7 @@ def run_race(
 
 @contextlib.contextmanager
 def watching(options: argparse.Namespace) -> Iterator[Screen | bool]:
-    """What shows a race under way, on stderr: stdout has the answer only."""
+    """What shows a race while it runs, on stderr: stdout has only the answer."""
     screen = make_screen(not options.quiet, keep=False)
     try:
         yield False if screen is None else screen

@@ -1,4 +1,4 @@
-"""`paceline resume`: go on from a journal."""
+"""`paceline resume`: continue a race from its journal."""
 
 import argparse
 
@@ -8,10 +8,10 @@ from paceline.cli.answer import finish
 from paceline.cli.exports import check_exports
 
 NAME = "resume"
-SUMMARY = "go on with a race from its journal"
+SUMMARY = "continue a race from its journal"
 DESCRIPTION = """\
-Go on with a race of commands that was interrupted, from its journal: nothing
-that was recorded is run again. A race that ended at a limit goes on if the
+Continue a race of commands that was interrupted, from its journal: nothing
+that was recorded is run again. A race that ended at a limit continues if the
 limit is raised.
 
   paceline resume race.jsonl
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Go on, and print the verdict."""
+    """Continue the race, and print the verdict."""
     check_exports(options.export or ())
     changes = race_options.given(options, _KEYWORDS)
     with race_options.watching(options) as screen:

@@ -34,14 +34,14 @@ def run(options: argparse.Namespace) -> int:
         print_wrapped(view.verdict)
     print_warnings(standing.warnings)
     pulls, rounds = count(standing.pulls, "pull"), count(standing.rounds, "round")
-    go_on = f"paceline resume {options.journal}"
+    resume = f"paceline resume {options.journal}"
     if isinstance(view.header["problem"]["what"], str):
-        go_on = "run its script again, with this journal"
+        resume = "run its script again, with this journal"
     state = {
         "finished": "finished",
-        "undecided": f"ended undecided; to resume it with a higher limit: {go_on}",
+        "undecided": f"ended undecided; to resume it with a higher limit: {resume}",
         "running": "running now",
-        "unfinished": f"not finished and not running; to resume it: {go_on}",
+        "unfinished": f"not finished and not running; to resume it: {resume}",
     }[_state(view)]
     work = f"{pulls} in {rounds} and {say_seconds(standing.elapsed)}"
     print_facts([("state", state), ("work", work)])
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _state(view: real.JournalView) -> str:
-    # Asked in this order: a race that is taken up again has an old verdict.
+    # In this order: a race that was resumed has an old verdict.
     if view.running:
         return "running"
     if view.verdict is None:
