@@ -27,7 +27,7 @@ from paceline.policies.ssh import SSH
 from paceline.policies.staged import Staged
 from paceline.policies.ucb_e import UCBE
 from paceline.policies.uniform import Uniform
-from paceline.real import profile, race, resume
+from paceline.races import profile, race, resume
 from paceline.result import ArmRecord, Result, Standing
 from paceline.simulation import Simulation, simulate
 

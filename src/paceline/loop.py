@@ -36,11 +36,11 @@ def run(
     deadline: float = math.inf,
     max_pulls: float = math.inf,
     max_rounds: float = math.inf,
-    on_round: Callable[[], None] | None = None,
+    on_round: Callable[[], bool] | None = None,
 ) -> Ending:
     """Race until the policy has a verdict, the deadline comes, or a cap is reached.
 
-    `on_round` is called when the policy has heard of a whole round.
+    `on_round` is called when the policy has heard of a whole round, and may stop the race.
 
     Pulls unfinished at the deadline do not count. A round that says until when it lasts is over
     then, with what is back. Of a round that would go past `max_pulls` as much is pulled as may
@@ -65,8 +65,9 @@ def run(
             return ended(pacer.stop(f"the deadline of {deadline:g} s came"))
         if results.last or results.total == asked.total:
             pacer.tell(results, runner.close_round(pacer.rounds))
-            if on_round is not None:
-                on_round()
+            stopped = on_round is not None and on_round()
+            if stopped and not isinstance(pacer.ask(), Verdict):
+                return ended(pacer.stop("a callback stopped it"))
         else:
             pacer.tell(results)
             pacer.look()

@@ -2,8 +2,8 @@
 
 import argparse
 
-from paceline import real
-from paceline.cli import race_options
+from paceline import races
+from paceline.cli import racing
 from paceline.display.window import print_facts
 
 NAME = "check"
@@ -13,11 +13,11 @@ DESCRIPTION = "Validate a race file and print what `paceline run` would do. Noth
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("file", metavar="FILE", help=race_options.FILE_HELP)
+    parser.add_argument("file", metavar="FILE", help=racing.FILE_HELP)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the plan."""
-    race = race_options.read_race(options.file)
-    print_facts(real.prepare(race.command, race.arms, **race.options).describe())
+    race = races.read_race_file(options.file)
+    print_facts(races.prepare(race.command, race.arms, **race.options).describe())
     return 0

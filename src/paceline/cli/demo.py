@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from paceline import real
+from paceline import races
 from paceline.cli import virtual_demo
 from paceline.core.arrays import whole
 from paceline.display.ending import print_result
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _race(seed: int, **goal: float) -> Result:
     screen = make_screen(None, keep=False)
-    return real.race(season, _STOCKS, seed=seed, progress=screen or False, **goal)  # type: ignore[arg-type]
+    return races.race(season, _STOCKS, seed=seed, progress=screen or False, **goal)  # type: ignore[arg-type]
 
 
 def _tell_scaling(result: Result) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from paceline import real, theory
-from paceline.cli import race_options
+from paceline import races, theory
+from paceline.cli import racing
+from paceline.cli.flags import given
 from paceline.cli.means import ARMS_HELP, parse_means
 from paceline.core.arrays import Floats, whole
 from paceline.core.noise import BERNOULLI, Noise
@@ -46,7 +47,7 @@ _FROM_FILE = ("deadline", "cores", "top")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("file", metavar="FILE", nargs="?", help=race_options.FILE_HELP)
+    parser.add_argument("file", metavar="FILE", nargs="?", help=racing.FILE_HELP)
     parser.add_argument("-n", "--arms", type=int, metavar="N", help="how many arms there are")
     parser.add_argument(
         "-m", "--means", help=f"{ARMS_HELP}; then it is said how likely the best is found"
@@ -134,8 +135,9 @@ def _of_options(options: argparse.Namespace, means: Floats | None) -> _Case:
 def _of_file(options: argparse.Namespace) -> _Case:
     if options.arms is not None:
         raise InvalidInput("--arms and a race file both say how many arms there are: leave out one")
-    race = race_options.read_race(options.file)
-    keywords = race.options | race_options.given(options, _FROM_FILE)
+    race = races.read_race_file(options.file)
+    changed = {name: one for name, one in given(options).items() if name in _FROM_FILE}
+    keywords = race.options | changed
     if "deadline" not in keywords:
         raise InvalidInput(f"{options.file} has no deadline to plan for: give --deadline")
     if options.scaling is not None:
@@ -143,7 +145,7 @@ def _of_file(options: argparse.Namespace) -> _Case:
     known = keywords.get("scaling")
     if options.pull is not None and isinstance(known, CorePool):
         keywords["scaling"] = _in_seconds(known, options.pull)
-    settings = real.prepare(race.command, race.arms, **keywords).settings
+    settings = races.prepare(race.command, race.arms, **keywords).settings
     assert settings.deadline is not None
     pool = settings.pool
     if settings.shape is not None and options.pull is not None:

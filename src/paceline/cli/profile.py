@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from paceline import real
-from paceline.cli import race_options
+from paceline import races
+from paceline.cli import racing
+from paceline.cli.flags import add_options, given
 from paceline.core.arrays import whole
 from paceline.display.table import Table, print_table
 from paceline.display.window import window_width
@@ -19,6 +20,7 @@ from paceline.durations import say_seconds
 from paceline.errors import InvalidInput
 from paceline.paper.report import require_matplotlib
 from paceline.paper.scaling_curve import scaling_figure
+from paceline.races.options import OPTIONS
 
 NAME = "profile"
 SUMMARY = "measure how a pull scales with its cores"
@@ -32,14 +34,10 @@ _FIGURES = (".png", ".svg", ".pdf")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("file", metavar="FILE", help=race_options.FILE_HELP)
-    parser.add_argument(
-        "--cores", type=int, metavar="N", help="the most (default: all this process may use)"
-    )
+    parser.add_argument("file", metavar="FILE", help=racing.FILE_HELP)
     parser.add_argument(
         "-r", "--repeats", type=int, default=3, metavar="N", help="pulls per core count (default 3)"
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="of the pulls' seeds (default 0)")
     parser.add_argument(
         "--figure", type=Path, metavar="PATH", help="draw times and curves (.png, .svg or .pdf)"
     )
@@ -47,23 +45,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--up-to", type=int, metavar="N", help="cores up to which curves are drawn (default 40)"
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    add_options(parser, lambda option: option.in_profile)
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure, and print the times and the curve."""
-    race = race_options.read_race(options.file)
+    race = races.read_race_file(options.file)
     if options.figure is not None:
         _check_figure(options.figure)
     elif options.up_to is not None:
         raise InvalidInput("--up-to says how far a figure goes: give --figure too")
     up_to = whole(40 if options.up_to is None else options.up_to, "--up-to")
-    keywords = {
-        name: race.options[name]
-        for name in ("cores", "cores_per_pull", "seed", "timeout")
-        if name in race.options
-    } | race_options.given(options, ("cores", "seed", "repeats"))
+    in_file = {name: race.options[name] for name in race.options if OPTIONS[name].in_profile}
+    keywords = in_file | given(options, "repeats")
     with _saying("measuring …"):
-        profile = real.profile(race.command, race.arms, **keywords)
+        profile = races.profile(race.command, race.arms, **keywords)
     if options.figure is not None:
         figure = scaling_figure(profile.measured, profile.runtime, up_to, options.file)
         figure.savefig(options.figure, dpi=150)
@@ -128,7 +124,7 @@ def chart_lines(measured: dict[int, list[float]], runtime: Any, width: int) -> l
     return [*lines, "       ━ measured, ┃ fitted"]
 
 
-def _print_times(profile: real.Profile) -> None:
+def _print_times(profile: races.Profile) -> None:
     runtime = profile.runtime
     on_one = statistics.fmean(profile.measured[1]) if 1 in profile.measured else float(runtime(1))
     rows = []
@@ -144,7 +140,7 @@ def _print_times(profile: real.Profile) -> None:
     print_table(Table(columns, rows))
 
 
-def _print_model(profile: real.Profile) -> None:
+def _print_model(profile: races.Profile) -> None:
     runtime = profile.runtime
     print(f"fitted: {runtime.describe()} ({runtime.model}; c is the number of cores)")
     if math.isfinite(runtime.error):
@@ -153,7 +149,7 @@ def _print_model(profile: real.Profile) -> None:
         print("        too few core counts to hold one out and see how well it predicts")
 
 
-def _as_json(profile: real.Profile) -> dict[str, Any]:
+def _as_json(profile: races.Profile) -> dict[str, Any]:
     runtime = profile.runtime
     return {
         "cores": profile.cores,

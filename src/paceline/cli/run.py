@@ -3,7 +3,9 @@
 import argparse
 import os
 
-from paceline.cli import race_options
+from paceline.cli import racing
+from paceline.cli.flags import add_options, given
+from paceline.races import read_race_file
 
 NAME = "run"
 SUMMARY = "a race described in a TOML file"
@@ -13,22 +15,19 @@ Race what a file describes. Options given here go before those in the file.
   paceline check race.toml
   paceline run race.toml --deadline 10m -j race.jsonl"""
 
-_KEYWORDS = ("confidence", "deadline", "cores", "journal", "seed", "max_pulls")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("file", metavar="FILE", help=race_options.FILE_HELP)
-    race_options.add_goal(parser)
-    race_options.add_record(parser)
-    race_options.add_output(parser)
+    parser.add_argument("file", metavar="FILE", help=racing.FILE_HELP)
+    add_options(parser, lambda _: True)
+    racing.add_output(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Race, and print the verdict."""
-    race = race_options.read_race(options.file)
-    changes = race_options.given(options, _KEYWORDS)
+    race = read_race_file(options.file)
+    changes = given(options)
     if "journal" in changes:
         # In the file a path starts at the file's folder, here at the present one.
         changes["journal"] = os.path.abspath(changes["journal"])
-    return race_options.run_race(race.command, race.arms, race.options | changes, options)
+    return racing.run_race(race.command, race.arms, race.options | changes, options)

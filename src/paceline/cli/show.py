@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from paceline import real
+from paceline import races
 from paceline.display.ending import print_arms, print_warnings
 from paceline.display.text import count
 from paceline.display.window import print_facts, print_wrapped
@@ -23,19 +23,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the standings, and whether the race is over."""
-    view = real.read_journal(options.journal)
+    view = races.read_journal(options.journal)
     if options.json:
         print(json.dumps(_as_json(view), indent=2))
         return 0
     standing = view.standing
     print_arms(standing.ranked())
     print()
-    if view.verdict is not None:
-        print_wrapped(view.verdict)
+    if view.ending is not None:
+        print_wrapped(view.ending.verdict)
     print_warnings(standing.warnings)
     pulls, rounds = count(standing.pulls, "pull"), count(standing.rounds, "round")
     resume = f"paceline resume {options.journal}"
-    if isinstance(view.header["problem"]["what"], str):
+    if isinstance(view.header.problem["what"], str):
         resume = "run its script again, with this journal"
     state = {
         "finished": "finished",
@@ -48,21 +48,25 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _state(view: real.JournalView) -> str:
+def _state(view: races.JournalView) -> str:
     # In this order: a race that was resumed has an old verdict.
     if view.running:
         return "running"
-    if view.verdict is None:
+    if view.ending is None:
         return "unfinished"
-    return "finished" if view.decided else "undecided"
+    return "finished" if view.ending.decided else "undecided"
 
 
-def _as_json(view: real.JournalView) -> dict[str, Any]:
-    standing = view.standing
+def _as_json(view: races.JournalView) -> dict[str, Any]:
+    standing, ending = view.standing, view.ending
     return {
         "state": _state(view),
-        "verdict": view.verdict,
+        "verdict": None if ending is None else ending.verdict,
+        "decided": ending is not None and ending.decided,
+        "confidence": None if ending is None else ending.confidence,
+        "chosen": [] if ending is None else list(ending.arms),
         "elapsed": standing.elapsed,
+        "core_seconds": view.core_seconds,
         "deadline": standing.deadline,
         "rounds": standing.rounds,
         "pulls": standing.pulls,
@@ -70,5 +74,5 @@ def _as_json(view: real.JournalView) -> dict[str, Any]:
         "minimize": standing.minimize,
         "arms": [record.to_json() for record in standing.arms],
         "warnings": list(standing.warnings),
-        "header": view.header,
+        "header": view.header.to_json(),
     }

@@ -6,7 +6,8 @@ did not happen. `at` is in seconds of the race, without the time that it was int
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, ClassVar, Self
+from functools import cache
+from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 from paceline.core.delays import Delays
 from paceline.core.noise import Noise
@@ -20,6 +21,17 @@ READABLE = (1, FORMAT)
 
 
 @dataclass(frozen=True)
+class Coded:
+    """How a field that is no plain value is written, and read again."""
+
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+
+
+_PLAIN = Coded(lambda value: value, lambda plain: plain)
+
+
+@dataclass(frozen=True)
 class Record:
     """One line of a journal. Fields with a default are written only if they have another value."""
 
@@ -28,29 +40,32 @@ class Record:
     def to_json(self) -> dict[str, Any]:
         """Plain values, from which `from_json` makes an equal record."""
         plain: dict[str, Any] = {"kind": self.kind}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.default is MISSING or value != one.default:
-                write = one.metadata.get("write")
-                plain[one.name] = value if write is None or value is None else write(value)
+        for name, default, coded in _fields(type(self)):
+            value = getattr(self, name)
+            if default is MISSING or value != default:
+                plain[name] = None if value is None else coded.write(value)
         return plain
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
         """The record of a line; what it has beyond the fields, a later version may have written."""
-        given: dict[str, Any] = {}
-        for one in fields(cls):
-            if one.name in plain:
-                value, read = plain[one.name], one.metadata.get("read")
-                given[one.name] = value if read is None or value is None else read(value)
-        return cls(**given)
+        return cls(
+            **{
+                name: None if plain[name] is None else coded.read(plain[name])
+                for name, _, coded in _fields(cls)
+                if name in plain
+            }
+        )
 
 
-def _coded(
-    write: Callable[[Any], Any] | None, read: Callable[[Any], Any], default: Any = MISSING
-) -> Any:
-    """A field that is no plain value: how it is written, and read again."""
-    return field(default=default, metadata={"write": write, "read": read})
+@cache
+def _fields(record: Any) -> list[tuple[str, Any, Coded]]:
+    """The fields of a kind of record, with their defaults and how they are coded."""
+    hints = get_type_hints(record, include_extras=True)
+    return [
+        (one.name, one.default, (*getattr(hints[one.name], "__metadata__", ()), _PLAIN)[0])
+        for one in fields(record)
+    ]
 
 
 def _runs(plain: list[list[int]]) -> tuple[Run, ...]:
@@ -70,6 +85,16 @@ def _options(plain: dict[str, Any]) -> dict[str, Any]:
     return old | {"deadline": deadline, "scaling": scaling, "engine": "local"}
 
 
+Arms = Annotated[tuple[int, ...], Coded(list, tuple)]
+Labels = Annotated[tuple[str, ...], Coded(list, tuple)]
+Runs = Annotated[tuple[Run, ...], Coded(list, _runs)]
+Options = Annotated[dict[str, Any], Coded(dict, _options)]
+Pool = Annotated[CorePool, Coded(CorePool.to_json, CorePool.from_json)]
+MaybePool = Annotated[CorePool | None, Coded(CorePool.to_json, CorePool.from_json)]
+MaybeDelays = Annotated[Delays | None, Coded(Delays.to_json, Delays.from_json)]
+AnyNoise = Annotated[Noise, Coded(Noise.to_json, read_noise)]
+
+
 @dataclass(frozen=True)
 class RaceBegun(Record):
     """The first line: what the race is, which must not change, and how it was to be run."""
@@ -77,8 +102,8 @@ class RaceBegun(Record):
     kind = "race"
     format: int
     problem: dict[str, Any]
-    options: dict[str, Any] = _coded(None, _options)
-    labels: tuple[str, ...] = _coded(list, tuple)
+    options: Options
+    labels: Labels
     started: str = ""
     versions: dict[str, str] = field(default_factory=dict)
 
@@ -89,7 +114,7 @@ class SessionBegun(Record):
 
     kind = "session"
     at: float
-    options: dict[str, Any] = _coded(None, _options)
+    options: Options
     cores: int = 0  # of the pool; 0 in the first format, where the options have them
     started: str = ""
     host: str = ""
@@ -103,7 +128,7 @@ class PullsReturned(Record):
     kind = "results"
     at: float
     cores: int
-    pulls: tuple[Run, ...] = _coded(None, _runs)
+    pulls: Runs
     values: list[float]
     seconds: list[float]
 
@@ -148,12 +173,12 @@ class PlanMade(Record):
     """A policy was started: on which arms, by which λ and noise, until when on its own clock."""
 
     kind = "plan"
-    arms: tuple[int, ...] = _coded(list, tuple)
-    pool: CorePool = _coded(CorePool.to_json, CorePool.from_json)
-    noise: Noise = _coded(Noise.to_json, read_noise)
+    arms: Arms
+    pool: Pool
+    noise: AnyNoise
     deadline: float | None
     shift: float  # by how much the policy's clock is behind the race's
-    delays: Delays | None = _coded(Delays.to_json, Delays.from_json, default=None)
+    delays: MaybeDelays = None
 
 
 @dataclass(frozen=True)
@@ -163,8 +188,8 @@ class RoundEnded(Record):
     kind = "round"
     at: float
     seconds: float
-    pool: CorePool | None = _coded(CorePool.to_json, CorePool.from_json, default=None)
-    delays: Delays | None = _coded(Delays.to_json, Delays.from_json, default=None)
+    pool: MaybePool = None
+    delays: MaybeDelays = None
     boxed: bool = False  # whether it ended with what was back by then
 
 
@@ -187,7 +212,7 @@ class RaceEnded(Record):
     verdict: str
     decided: bool
     confidence: float | None
-    arms: tuple[int, ...] = _coded(list, tuple)
+    arms: Arms
     index: int
 
 

@@ -4,8 +4,9 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
+from paceline.core.measured import Measured
 from paceline.core.pool import CorePool
-from paceline.core.scaling import Amdahl, Ernest, Measured, PowerLaw, Scaling
+from paceline.core.scaling import Amdahl, Ernest, PowerLaw, Scaling
 from paceline.errors import InvalidInput, unknown_name
 from paceline.notation.words import construct, split_word, to_number, to_whole
 

@@ -6,7 +6,7 @@ from typing import Any
 from paceline.paper.cosmology_lab import Cell
 from paceline.paper.report import Figure, new_figure
 from paceline.paper.scaling_curve import draw_scaling
-from paceline.real.profiling import Profile
+from paceline.races.profiling import Profile
 
 _STYLES: dict[str, dict[str, Any]] = {
     "SSH": {"color": "red", "marker": "o", "markersize": 6, "linewidth": 2.8},

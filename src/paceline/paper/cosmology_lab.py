@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paceline import real
+from paceline import races
 from paceline.core.arrays import Bools, Floats, Ints
 from paceline.core.pool import CorePool
 from paceline.core.statistics import standard_error
@@ -26,7 +26,7 @@ from paceline.policies.racing import Racing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.staged import Staged
-from paceline.real.profiling import Profile
+from paceline.races.profiling import Profile
 from paceline.result import Result
 from paceline.simulation import simulate
 from paceline.theory import stages_to_combine
@@ -121,7 +121,7 @@ def load_workload(setup: Setup) -> Workload:
 
 def measure_scaling(workload: Workload, seed: int) -> Profile:
     """Seconds of a pull on one core and on more, as `paceline profile` has them."""
-    return real.profile(
+    return races.profile(
         workload.pull, workload.candidates, cores=REAL_CORES, repeats=TIMED_RUNS, seed=seed
     )
 
@@ -192,7 +192,7 @@ class Lab:
         found: dict[str, list[Result]] = {name: [] for name in names}
         races = list(product(range(runs), names))
         for number, name in self.setup.track(races, len(races), f"real races to a {goal}"):
-            result = real.race(
+            result = races.race(
                 self.workload.pull,
                 self.workload.candidates,
                 cores=REAL_CORES,

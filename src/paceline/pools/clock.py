@@ -43,21 +43,21 @@ class RaceClock:
 class Ticker:
     """Calls a function a few times a second, from within the race: no thread is needed."""
 
-    def __init__(self, now: Callable[[], float], call: Callable[[], None] | None) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.call: Callable[[], None] | None = None
         self._now = now
-        self._call = call
         self._next = -math.inf
 
     @property
     def next_moment(self) -> float:
         """When it wants to be called next."""
-        return math.inf if self._call is None else self._next
+        return math.inf if self.call is None else self._next
 
     def tick(self) -> None:
         """Call the function, if it is time."""
-        if self._call is not None and self._now() >= self._next:
+        if self.call is not None and self._now() >= self._next:
             began = self._now()
-            self._call()
+            self.call()
             # With thousands of arms this takes a while: no more than a tenth of the time.
             pause = min(9 * (self._now() - began), _LONGEST_PAUSE_SECONDS)
             self._next = self._now() + pause + _TICK_SECONDS

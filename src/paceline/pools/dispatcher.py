@@ -13,7 +13,15 @@ import numpy as np
 
 from paceline.core.arrays import Ints
 from paceline.core.pool import CorePool
-from paceline.core.rounds import NOTHING, Conditions, Interruption, Results, Round
+from paceline.core.rounds import (
+    NOTHING,
+    Conditions,
+    Interruption,
+    Results,
+    Round,
+    Shares,
+    Until,
+)
 from paceline.engines.base import Workers
 from paceline.journal.records import RoundEnded
 from paceline.pools.assignments import Assignment, Assignments
@@ -71,7 +79,6 @@ class Dispatcher:
         model: PoolModel | None = None,
         journal: Recorder | None = None,
         largest_group: int = 1,
-        on_tick: Callable[[], None] | None = None,
     ) -> None:
         self.books = books
         self.clock = clock
@@ -86,7 +93,7 @@ class Dispatcher:
         self.intake = Intake(rules, self.recording, self.assignments, backlog, clock)
         self._workers = workers
         self._rules = rules
-        self._ticker = Ticker(clock.now, on_tick)
+        self.ticker = Ticker(clock.now)
         self.begin(np.arange(arms))
 
     # What the loop sees.
@@ -144,21 +151,22 @@ class Dispatcher:
     def wait(self, until: float) -> Results | Interruption:
         """Return the next level of results, as soon as all arms of the round have it."""
         ledger, moment = self.books.ledger, self.clock.moment(until)
-        boxed = math.isfinite(self._round.until)
-        if boxed and self._rounds < len(self._past):
+        how = self._round.how
+        box = self.clock.moment(how.moment) if isinstance(how, Until) else math.inf
+        if isinstance(how, Until) and self._rounds < len(self._past):
             return ledger.close(self._past[self._rounds].known)
         while True:
             results = ledger.next_level()
             if results is not None:
                 return results
-            if self.clock.now() >= moment:
-                if boxed:
-                    return replace(ledger.close(), last=self._round.until <= until)
+            if self.clock.now() >= min(moment, box):
+                if isinstance(how, Until):
+                    return replace(ledger.close(), last=box <= moment)
                 return ledger.leftovers(in_order=self._in_order)
             if self._workers is None:
                 return RecordsEnded()
             self._fill(self._workers)
-            self._listen(self._workers, moment)
+            self._listen(self._workers, min(moment, box))
             interruption = self._interruption()
             if interruption is not None:
                 return interruption
@@ -186,7 +194,7 @@ class Dispatcher:
                 # Written only when it changed: it is long, and rounds may be short.
                 pool=None if before is not None and before.scaling == pool else pool,
                 delays=None if before is not None and before.delays == delays else delays,
-                boxed=math.isfinite(self._round.until),
+                boxed=isinstance(self._round.how, Until),
             )
         )
         return conditions
@@ -206,8 +214,8 @@ class Dispatcher:
 
     def _fill(self, workers: Workers) -> None:
         """Start jobs as long as there are pulls to be done and cores for them."""
-        share = self._round.share
-        part = None if share is None else float(np.max(share))
+        how = self._round.how
+        part = float(np.max(how.share)) if isinstance(how, Shares) else None
         while self.assignments.free:
             offer = self.giver.next_offer(self.assignments, part)
             if offer is None:
@@ -224,7 +232,7 @@ class Dispatcher:
     def _listen(self, workers: Workers, moment: float) -> None:
         """Wait for what happens, until that moment on the engine's clock at most."""
         timeout = self._rules.timeout
-        soonest = min(moment, self.assignments.next_moment(timeout), self._ticker.next_moment)
+        soonest = min(moment, self.assignments.next_moment(timeout), self.ticker.next_moment)
         if not self.assignments and soonest == math.inf:
             raise RuntimeError("nothing runs and nothing can be started: please report this")
         seconds = None if soonest == math.inf else max(0.0, soonest - self.clock.now())
@@ -232,7 +240,7 @@ class Dispatcher:
         for one in self.assignments.overdue(timeout):
             one.timed_out = True
             workers.end(one.job.number)
-        self._ticker.tick()
+        self.ticker.tick()
 
     def _interruption(self) -> Interruption | None:
         """What ends the race of the policy that is at work."""

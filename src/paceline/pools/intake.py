@@ -57,9 +57,7 @@ class Intake:
         """Record the time of a job that did not come to a value."""
         seconds = round(one.unused_seconds(self._clock.now()), 9)
         if seconds and one.left:
-            self._recording.add(
-                TimeSpent(self._at(), one.job.cores, seconds, one.left[0].arm, why)
-            )
+            self._recording.add(TimeSpent(self._at(), one.job.cores, seconds, one.left[0].arm, why))
 
     def _take_values(self, one: Assignment, event: Values) -> None:
         one.heard = self._clock.now()

@@ -44,7 +44,11 @@ class PoolModel:
         self, times: Timekeeper, pulls: int, under_way: Sequence[tuple[int, float]] = ()
     ) -> None:
         """Fit τ and delays to the pulls so far, if enough of them are new."""
-        if pulls and self.learns and (self.pool is None or self._is_much(pulls, self._pulls_at_fit)):
+        if (
+            pulls
+            and self.learns
+            and (self.pool is None or self._is_much(pulls, self._pulls_at_fit))
+        ):
             self._pulls_at_fit = pulls
             runtime = times.level(self._shape) if self._shape else times.runtime()
             self.use(self._rules.pool(runtime))

@@ -52,7 +52,9 @@ class Timekeeper:
     def level(self, shape: CorePool) -> Callable[[int], float]:
         """τ of a known shape, with the factor that makes the seconds so far come out right."""
         table = shape.runtime_seconds
-        known = [(cores, count) for cores, (count, _) in self._by_cores.items() if cores <= table.size]
+        known = [
+            (cores, count) for cores, (count, _) in self._by_cores.items() if cores <= table.size
+        ]
         expected = sum(count * float(table[cores - 1]) for cores, count in known)
         factor = sum(self._by_cores[cores][1] for cores, _ in known) / expected if expected else 1.0
         return lambda cores: max(factor, 1e-12) * float(table[cores - 1])

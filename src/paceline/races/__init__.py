@@ -2,32 +2,32 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from paceline.commands import Command
 from paceline.core.scaling import Scaling
-from paceline.engines.local import LocalHost
-from paceline.engines.work import Host
-from paceline.errors import InvalidInput, unknown_name
+from paceline.engines.base import Engine
 from paceline.policies.base import Policy
-from paceline.real.prepared import Prepared
-from paceline.real.profiling import Profile, profile
-from paceline.real.replay import JournalView, read_journal, resume
-from paceline.real.settings import settle
+from paceline.races.file import RaceFile, read_race_file
+from paceline.races.options import check_options
+from paceline.races.prepared import Prepared
+from paceline.races.profiling import Profile, profile
+from paceline.races.reading import JournalView, read_journal, resume
+from paceline.races.settings import check_race
 from paceline.result import Result, Standing
 
 __all__ = [
     "JournalView",
     "Prepared",
     "Profile",
+    "RaceFile",
     "prepare",
     "profile",
     "race",
     "read_journal",
+    "read_race_file",
     "resume",
 ]
-
-_LATER_ENGINES = ("ray", "dask", "slurm")
 
 
 def race(
@@ -45,7 +45,7 @@ def race(
     paired: bool | None = None,
     cores: int | None = None,
     cores_per_pull: int | tuple[int, int] | None = None,
-    engine: str | Host = "local",
+    engine: str | Engine = "local",
     scaling: Scaling | None = None,
     policy: str | Policy | None = None,
     journal: str | os.PathLike[str] | None = None,
@@ -81,17 +81,18 @@ def race(
     same seed and judges their differences; None does so where `evaluate` takes a seed and it cannot
     cost much.
 
-    **Cores.** `cores` is the pool: by default every core this process may use. `cores_per_pull` is
-    None (adapt), a number, or (least, most). `scaling` says how pulls scale; by default the first
-    pulls run on different numbers of cores, and it is learned from them.
+    **Cores.** `engine` says where pulls run. `cores` is the pool: by default every core this
+    process may use. `cores_per_pull` is None (adapt), a number, or (least, most). `scaling` says
+    how pulls scale; by default the first pulls run on different numbers of cores, and it is learned
+    from them.
 
     **Trouble.** A pull that raises, dies, takes longer than `timeout` or gives no finite number is
     tried `retries` more times with the same seed; then its arm is out (`on_failure="drop-arm"`) or
     the race stops (`"stop"`). With a `journal` (a path) everything is recorded, and a race that was
     interrupted or killed goes on from there when it is called again.
 
-    `callbacks` are called with a `Standing` after every round. `progress` shows the standings:
-    None means if standard error is a terminal.
+    `callbacks` are called with a `Standing` after every round; one that returns True stops the
+    race. `progress` shows the standings: None means if standard error is a terminal.
     """
     given = dict(locals())
     return prepare(given.pop("evaluate"), given.pop("arms"), **given).run()
@@ -105,24 +106,4 @@ def prepare(
     >>> prepare(abs, [1, 2], deadline="10s", cores=2).describe()[0]
     ('arms', '2: 1, 2')
     """
-    rest = dict(_DEFAULTS)
-    for name, value in options.items():
-        if name not in _DEFAULTS:
-            raise unknown_name("argument", name, _DEFAULTS)
-        rest[name] = value
-    host = _host(rest.pop("engine"))
-    outside = {name: rest.pop(name) for name in ("journal", "callbacks", "progress")}
-    return Prepared(settle(evaluate, arms, machine=host.available(), **rest), **outside, host=host)
-
-
-def _host(engine: Any) -> Host:
-    if engine == "local":
-        return LocalHost()
-    if engine in _LATER_ENGINES:
-        raise InvalidInput(f"engine={engine!r} is not there yet: use 'local'")
-    if not all(hasattr(engine, name) for name in ("available", "crew", "clock")):
-        raise unknown_name("engine", engine, ("local",))
-    return cast(Host, engine)
-
-
-_DEFAULTS: dict[str, Any] = dict(race.__kwdefaults__ or {})
+    return Prepared(check_race(evaluate, arms, check_options(options)))

@@ -6,7 +6,7 @@ A value that has passed a check passes it again.
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from paceline.core.arrays import failure_probability, finite_floats, positive, whole
 from paceline.core.scaling import Scaling
@@ -77,11 +77,9 @@ def bounds(value: Any, what: str) -> tuple[float, float]:
 def cores_per_pull(value: Any, what: str) -> int | tuple[int, int]:
     """A number of cores, or the least and the most."""
     if not isinstance(value, Sequence) or isinstance(value, str):
-        return whole(value, what)
+        return whole(cast(int, value), what)
     if len(value) != 2:
-        raise InvalidInput(
-            f"{what} must be a number or (least, most), as in (1, 8), got {value!r}"
-        )
+        raise InvalidInput(f"{what} must be a number or (least, most), as in (1, 8), got {value!r}")
     least, most = whole(value[0], f"the least of {what}"), whole(value[1], f"the most of {what}")
     if least > most:
         raise InvalidInput(f"{what} runs from {least} down to {most}: swap them")

@@ -13,7 +13,7 @@ from paceline.core.outlook import outlook
 from paceline.core.rounds import Verdict
 from paceline.durations import say_seconds
 from paceline.errors import RaceWarning
-from paceline.journal import Record
+from paceline.journal.records import Record, Warned
 
 _WORTH_A_LOOK = 1.3  # times as many pulls as at the last look
 _A_WHILE_SECONDS = 10.0  # before a screen says that a race takes long;
@@ -91,7 +91,7 @@ class Concerns:
         self.texts[kind] = text
         if kind not in self._said:
             self._said.add(kind)
-            self._note({"kind": "warning", "at": round(at, 6), "about": kind, "text": text})
+            self._note(Warned(round(at, 6), kind, text))
             if self._loud is not None and loud:
                 self._loud(text)
 

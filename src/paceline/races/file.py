@@ -2,26 +2,24 @@
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from paceline.commands import Arm, Command, check_arms, grid, parse_value
 from paceline.commands.arms import read_csv
 from paceline.commands.template import written
-from paceline.core.arrays import failure_probability, finite_floats, non_negative, positive, whole
-from paceline.core.noise.catalog import NOISES
-from paceline.durations import deadline_of, seconds_of
 from paceline.errors import InvalidInput, unknown_name
+from paceline.races import checks
+from paceline.races.options import OPTIONS
 
 
 @dataclass(frozen=True)
 class RaceFile:
     """What a file says: a command, arms that fit it, and keyword arguments for `paceline.race`.
 
-    Paths in it are absolute. Policy and scaling are words, and times are as they were given.
+    `race(file.command, file.arms, **file.options)` runs it. Paths are absolute.
     """
 
     command: Command
@@ -61,14 +59,13 @@ def read_race_file(path: str | os.PathLike[str]) -> RaceFile:
         raise InvalidInput(f"{path}: {error}") from error
 
 
-# --- the parts of a file -------------------------------------------------------------------------
-
 _PARTS = ("command", "shell", "cwd", "value", "env", "arms", "race")
+_KEYS = tuple(name for name, option in OPTIONS.items() if option.words is not None)
 
 
 def _race_of(content: Mapping[str, Any], folder: Path) -> RaceFile:
     for name in content:
-        if name in _OPTIONS:
+        if name in _KEYS:
             raise InvalidInput(f"{name!r} belongs under [race]: move it there")
         if name not in _PARTS:
             raise unknown_name("key", name, _PARTS)
@@ -93,7 +90,7 @@ def _command(content: Mapping[str, Any], folder: Path) -> Command:
             raise InvalidInput(f"{name} in [env] must be a text, got {value!r}")
     return Command.parse(
         template,
-        shell=_truth(content.get("shell", False), "shell"),
+        shell=checks.truth(content.get("shell", False), "shell"),
         cwd=_path(content.get("cwd", "."), "cwd", folder),
         environment={name: written(value) for name, value in environment.items()},
         value=parse_value(_text(content.get("value", "last"), "value")),
@@ -117,7 +114,7 @@ def _arms(content: Mapping[str, Any], folder: Path) -> tuple[Arm, ...]:
             hint = " (or move it above [arms], where it would not be a parameter)"
             raise InvalidInput(
                 f"{name} in [arms] must be a list of values, got {values!r}: write "
-                f"{name} = [{values!r}]{hint if name in (*_PARTS, *_OPTIONS) else ''}"
+                f"{name} = [{values!r}]{hint if name in (*_PARTS, *_KEYS) else ''}"
             )
     return grid(arms)
 
@@ -125,28 +122,19 @@ def _arms(content: Mapping[str, Any], folder: Path) -> tuple[Arm, ...]:
 def _options(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in table.items():
-        if name not in _OPTIONS:
+        if name not in _KEYS:
             if name in _PARTS:
                 raise InvalidInput(f"{name!r} does not belong under [race]: move it to the top")
-            raise unknown_name("option in [race]", name, _OPTIONS)
-        options[name] = _OPTIONS[name](value, name)
+            raise unknown_name("option in [race]", name, _KEYS)
+        options[name] = OPTIONS[name].check(value, name)
     if "journal" in options:
         options["journal"] = _path(options["journal"], "journal", folder)
     return options
 
 
-# --- checks of one value: each returns it as `paceline.race` takes it -----------------------------
-
-
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{what} must be a text in quotes, got {value!r}")
-    return value
-
-
-def _truth(value: Any, what: str) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidInput(f"{what} must be true or false, got {value!r}")
     return value
 
 
@@ -159,73 +147,3 @@ def _table(value: Any, what: str) -> dict[str, Any]:
 def _path(value: Any, what: str, folder: Path) -> str:
     """A path that starts at the file's folder, wherever the race is started or resumed."""
     return os.path.abspath(folder / os.path.expanduser(_text(value, what)))
-
-
-def _one_of(*known: str) -> Callable[[Any, str], str]:
-    def check(value: Any, what: str) -> str:
-        if value not in known:
-            raise unknown_name(what, value, known)
-        return str(value)
-
-    return check
-
-
-def _count(least: int) -> Callable[[Any, str], int]:
-    return lambda value, what: whole(value, what, least=least)
-
-
-def _confidence(value: Any, _what: str) -> float:
-    failure_probability(value)
-    return float(value)
-
-
-def _deadline(value: Any, what: str) -> Any:
-    # Whether a date has passed is found when the race starts; here, only whether it is one.
-    deadline_of(value, datetime(1970, 1, 2, tzinfo=UTC), what)
-    return value
-
-
-def _timeout(value: Any, what: str) -> Any:
-    seconds_of(value, what)
-    return value
-
-
-def _bounds(value: Any, what: str) -> tuple[float, float]:
-    bounds = finite_floats(value if isinstance(value, list) else [], what)
-    if bounds.size != 2 or not bounds[0] < bounds[1]:
-        raise InvalidInput(f"{what} must be [lowest, highest], as in [0, 1], got {value!r}")
-    return float(bounds[0]), float(bounds[1])
-
-
-def _cores_per_pull(value: Any, what: str) -> int | tuple[int, int]:
-    if not isinstance(value, list):
-        return whole(value, f"{what}, unless it is [fewest, most],")
-    cores = tuple(whole(number, what) for number in value)
-    if len(cores) != 2 or cores[0] > cores[1]:
-        raise InvalidInput(
-            f"{what} must be a number or [fewest, most], as in [1, 8], got {value!r}"
-        )
-    return cores[0], cores[1]
-
-
-_OPTIONS: dict[str, Callable[[Any, str], Any]] = {
-    "confidence": _confidence,
-    "deadline": _deadline,
-    "direction": _one_of("maximize", "minimize"),
-    "top": _count(1),
-    "tolerance": non_negative,
-    "noise": _one_of(*NOISES),
-    "bounds": _bounds,
-    "sigma": positive,
-    "paired": _truth,
-    "cores": _count(1),
-    "cores_per_pull": _cores_per_pull,
-    "policy": _text,
-    "scaling": _text,
-    "journal": _text,
-    "seed": _count(0),
-    "retries": _count(0),
-    "timeout": _timeout,
-    "on_failure": _one_of("drop-arm", "stop"),
-    "max_pulls": _count(1),
-}

@@ -85,7 +85,8 @@ class History:
             self._on_failure = record.options["on_failure"]
 
     def _take_round(self, record: RoundEnded) -> None:
-        assert self._made is not None
+        if self._made is None:  # of the first pulls, before there was a plan
+            return
         before = self._rounds[-1].conditions if self._rounds else None
         pool = record.pool or (before.scaling if before else self._made.pool)
         delays = record.delays or (before.delays if before else self._made.delays)

@@ -133,9 +133,7 @@ def short(value: Any) -> str:
 
 def _recorded(settings: Settings, kept: Literal["race", "session"]) -> dict[str, Any]:
     return {
-        option.name: option.recorded(settings)
-        for option in OPTIONS.values()
-        if option.kept == kept
+        option.name: option.recorded(settings) for option in OPTIONS.values() if option.kept == kept
     }
 
 

@@ -40,6 +40,7 @@ class Option:
     short: str = ""  # its flag of one letter
     words: Callable[[str], Any] | None = str  # from the command line; None: only in Python
     choices: tuple[str, ...] = ()
+    flag: Literal["value", "each choice", "on or off"] = "value"
     in_profile: bool = False
     record: "Callable[[Settings], Any] | None" = None
     recall: Callable[[Any], Any] = lambda plain: plain
@@ -99,6 +100,7 @@ _ALL = (
         STOP,
         kept="race",
         choices=DIRECTIONS,
+        flag="each choice",
     ),
     Option(
         "top",
@@ -172,6 +174,7 @@ _ALL = (
         checks.optional(checks.truth),
         VALUES,
         kept="race",
+        flag="on or off",
         record=lambda settings: settings.pairing.to_json(),
         recall=forms.Pairing.from_json,
     ),

@@ -112,9 +112,7 @@ def profile(
         dispatcher.finish()
     if ending.interruption is not None:
         failure = dispatcher.books.attempts.failures[0]
-        raise RaceFailed(
-            f"no profile: {describe_failure(settings.labels[failure.arm], failure)}"
-        )
+        raise RaceFailed(f"no profile: {describe_failure(settings.labels[failure.arm], failure)}")
     return Profile(notes.timings.fit(), notes.measured, settings.rules.cores)
 
 

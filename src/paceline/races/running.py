@@ -43,7 +43,9 @@ def replayed(settings: Settings, records: Sequence[Record]) -> Session:
     history = _history(settings, records)
     clock = RaceClock(lambda: 0.0)
     clock.resume_at(history.elapsed)
-    dispatcher = Dispatcher(None, settings.rules, history.books, clock=clock, model=_model(settings))
+    dispatcher = Dispatcher(
+        None, settings.rules, history.books, clock=clock, model=_model(settings)
+    )
     return _session(settings, dispatcher, history, Audience())
 
 

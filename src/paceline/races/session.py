@@ -48,6 +48,8 @@ class Session:
         noise = settings.noise if plan is None else plan.made.noise
         self.stage = Stage(np.arange(len(settings.arms)), noise, self.deadline)
         self._may_be_binary = plan is None or plan.made.noise.binary
+        if teller.watches:
+            dispatcher.ticker.call = lambda: teller.tick(self.stage)
 
     def _seconds_to_deadline(self) -> float:
         """In seconds of the race: a moment in time comes whether the race runs or not."""
@@ -125,9 +127,7 @@ class Session:
             self.stage = replace(self.stage, pacer=pacer)
             self._begin(racing)
             dispatcher.giver.probe(probes)
-            ending = run(
-                pacer, dispatcher, deadline=self.deadline, max_pulls=self._pulls_allowed()
-            )
+            ending = run(pacer, dispatcher, deadline=self.deadline, max_pulls=self._pulls_allowed())
             if ending.interruption is not None:
                 return ending.interruption
             if pacer.verdict is None:  # it was stopped

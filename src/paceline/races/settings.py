@@ -9,10 +9,10 @@ from typing import Any
 
 from paceline.commands import Command
 from paceline.core.delays import Delays
+from paceline.core.evaluated import takes
 from paceline.core.noise import Noise
 from paceline.core.noise.catalog import checked
 from paceline.core.pool import CorePool
-from paceline.core.evaluated import takes
 from paceline.core.scaling import Scaling
 from paceline.core.seeds import pull_seeds
 from paceline.durations import Deadline, deadline_of

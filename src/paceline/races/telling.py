@@ -41,7 +41,9 @@ class Stage:
     @property
     def alive(self) -> list[int]:
         """The arms still in, by the policy's own word."""
-        arms: list[int] = (self.racing if self.pacer is None else self.racing[self.pacer.alive]).tolist()
+        arms: list[int] = (
+            self.racing if self.pacer is None else self.racing[self.pacer.alive]
+        ).tolist()
         return arms
 
     @property
@@ -72,6 +74,11 @@ class Teller:
         )
         self._audience = audience
         self._rounds_told = rounds_told
+
+    @property
+    def watches(self) -> bool:
+        """Whether somebody wants to see the race between its rounds, too."""
+        return self._audience.watch is not None
 
     def standing(self, stage: Stage) -> Standing:
         """How the race stands now."""
@@ -126,9 +133,7 @@ class Teller:
     def _values(self) -> list[Floats]:
         """Those of each arm, in the order of its pulls."""
         ledger, in_order = self.dispatcher.books.ledger, self.settings.goal.confidence is not None
-        return [
-            ledger.values(arm, in_order=in_order) for arm in range(len(self.settings.arms))
-        ]
+        return [ledger.values(arm, in_order=in_order) for arm in range(len(self.settings.arms))]
 
     def _contenders(self, arms: list[int], values: Sequence[Floats]) -> Contenders:
         settings, elapsed = self.settings, self.dispatcher.clock.elapsed()

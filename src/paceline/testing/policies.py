@@ -136,20 +136,16 @@ class PolicyContract:
         equal = CorePool.from_json(pool.to_json())
         races = []
         for told in ((pool, pool), (equal, pool)):
-            pacer, rng, now = (
-                self.policy.start(self.task(scaling=pool)),
-                np.random.default_rng(7),
-                0.0,
-            )
-            asked = []
+            pacer, rng = self.policy.start(self.task(scaling=pool)), np.random.default_rng(7)
+            now, played = 0.0, []
             while pacer.verdict is None and pacer.rounds < 60:
-                wanted = pacer.ask()
+                wanted = asked(pacer)
                 now += 1.05 * pool.seconds(float(wanted.total))
-                pacer.adjust(Conditions(now, told[pacer.rounds % 2]))
                 ones = rng.binomial(_due(wanted), MEANS[wanted.arms]).astype(np.float64)
-                pacer.tell(Results(wanted.arms, _due(wanted), ones, ones))
-                asked.append((wanted.arms.tolist(), wanted.pulls.tolist()))
-            races.append(asked)
+                conditions = Conditions(now, told[pacer.rounds % 2])
+                pacer.tell(Results(wanted.arms, _due(wanted), ones, ones), conditions)
+                played.append((wanted.arms.tolist(), wanted.pulls.tolist()))
+            races.append(played)
         assert races[0] == races[1]
 
     def test_a_round_that_ends_at_a_time_is_decided_on_what_is_back(self) -> None:

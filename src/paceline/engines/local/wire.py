@@ -21,11 +21,11 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from paceline.commands.value import NoValue, Value
 from paceline.engines.events import Failure
 from paceline.engines.jobs import Job, Run
 from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput
-from paceline.values import NoValue, Value
 
 LOG_TAIL = 4_000  # bytes of what a pull printed that go into a failure
 

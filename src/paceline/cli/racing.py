@@ -1,0 +1,66 @@
+"""What the commands that race have in common: their output options, and the race itself."""
+
+import argparse
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from paceline import races
+from paceline.cli.answer import finish
+from paceline.cli.exports import check_exports
+from paceline.commands import Command
+from paceline.display.screen import Screen, make_screen
+from paceline.display.window import print_facts
+
+FILE_HELP = "the race: command, arms and options in TOML"
+
+
+def add_output(parser: argparse.ArgumentParser, *, dry_run: bool = True) -> None:
+    """What is printed and written."""
+    group = parser.add_argument_group("the answer")
+    group.add_argument("--json", action="store_true", help="print the result as JSON")
+    group.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        help="show no progress, and print the best arm and nothing else (or the JSON)",
+    )
+    group.add_argument(
+        "--export",
+        action="append",
+        type=Path,
+        metavar="FILE",
+        help="write the standings at the end; the name ends in .csv, .json or .md",
+    )
+    if dry_run:
+        group.add_argument(
+            "-n", "--dry-run", action="store_true", help="print the plan and run nothing"
+        )
+
+
+def run_race(
+    command: Command,
+    arms: Sequence[dict[str, Any]],
+    keywords: dict[str, Any],
+    options: argparse.Namespace,
+) -> int:
+    """Race, or with --dry-run say what would be done; return the exit code."""
+    check_exports(options.export or ())
+    if options.dry_run:
+        print_facts(races.prepare(command, arms, **keywords).describe())
+        return 0
+    with watching(options) as screen:
+        result = races.race(command, arms, **keywords, progress=screen)
+    return finish(result, options)
+
+
+@contextlib.contextmanager
+def watching(options: argparse.Namespace) -> Iterator[Screen | bool]:
+    """What shows a race while it runs, on stderr: stdout has only the answer."""
+    screen = make_screen(not options.quiet, keep=False)
+    try:
+        yield False if screen is None else screen
+    finally:
+        if screen is not None:
+            screen.close(None)  # whatever happened, the terminal is as it was

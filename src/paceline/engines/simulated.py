@@ -1,0 +1,138 @@
+"""An engine in virtual time: pulls are evaluated here, and take as long as they are told to.
+
+Nothing sleeps and nothing is started, so that a race on hundreds of cores is over in a moment. For
+tests, and to try out how a race would go on a pool that one does not have.
+"""
+
+import heapq
+import math
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import ClassVar
+
+from paceline.engines.base import Abilities
+from paceline.engines.events import Event, Failed, Failure, Finished, Lost, Values
+from paceline.engines.jobs import Job, in_turn
+from paceline.engines.pulling import pull
+from paceline.engines.workload import Workload
+from paceline.machine import AvailableCores
+
+_ENDING_SECONDS = 0.001  # from being told to end until it is over
+
+# How a pull of a job goes: its seconds, for ever if it hangs, and its value or why it has none.
+Outcome = tuple[float, float | Failure]
+Script = Callable[[Workload, Job, int, int], Outcome]
+
+
+class SimulatedEngine:
+    """Runs pulls on any number of cores that are not there.
+
+    `seconds` says how long a pull on so many cores takes. `script`, if given, says instead how each
+    pull goes, from the workload, the job, the arm and the number of the pull.
+
+    >>> from paceline import race
+    >>> from paceline.core.seeds import pull_seeds
+    >>> engine = SimulatedEngine(cores=400, seconds=lambda cores: 60 / cores**0.5)
+    >>> def evaluate(arm, *, seed):
+    ...     return arm + (seed % 1000) / 1000
+    >>> result = race(evaluate, [0.0, 1.0, 2.0], engine=engine)
+    >>> result.best, result.elapsed > 1.0
+    (2.0, True)
+    """
+
+    name: ClassVar[str] = "simulated"
+
+    def __init__(
+        self,
+        cores: int,
+        seconds: Callable[[int], float] = lambda cores: 1.0 / cores**0.5,
+        script: Script | None = None,
+        *,
+        group: int = 128,
+    ) -> None:
+        self.abilities = Abilities(
+            kill=True, pin=True, commands=False, group=group, survives_driver=False
+        )
+        self.time = 0.0
+        self._cores = cores
+        self._seconds = seconds
+        self._script = script or self._evaluate
+
+    def available(self) -> AvailableCores:
+        """As many as it was made with."""
+        return AvailableCores(self._cores, "simulated", ())
+
+    def open(self, workload: Workload, cores: int) -> "SimulatedWorkers":
+        """Workers on as many cores as are wanted."""
+        return SimulatedWorkers(self, workload, cores)
+
+    def now(self) -> float:
+        """The virtual time, which moves while workers are waited for."""
+        return self.time
+
+    def outcome(self, workload: Workload, job: Job, arm: int, number: int) -> Outcome:
+        """How a pull goes."""
+        return self._script(workload, job, arm, number)
+
+    def _evaluate(self, workload: Workload, job: Job, arm: int, number: int) -> Outcome:
+        return self._seconds(job.cores), pull(workload, arm, number, job.cores)
+
+
+class SimulatedWorkers:
+    """Knows at once how a job will go, and tells of it when its time has come."""
+
+    def __init__(self, engine: SimulatedEngine, workload: Workload, cores: int) -> None:
+        self.free = cores
+        self._engine = engine
+        self._workload = workload
+        self._cores_of: dict[int, int] = {}  # the jobs under way
+        self._queue: list[tuple[float, int, Event]] = []  # when, in which order, what
+        self._order = count()
+
+    def start(self, job: Job) -> None:
+        """Play a job through."""
+        self.free -= job.cores
+        assert self.free >= 0, "more cores are in use than the pool has"
+        self._cores_of[job.number] = job.cores
+        for when, event in self._story(job):
+            heapq.heappush(self._queue, (when, next(self._order), event))
+
+    def _story(self, job: Job) -> Iterator[tuple[float, Event]]:
+        when = self._engine.time
+        for arm, number in in_turn(job.runs):
+            seconds, value = self._engine.outcome(self._workload, job, arm, number)
+            when += seconds
+            if math.isinf(when):
+                return  # nothing is heard of it until it is ended
+            if isinstance(value, Failure):
+                yield when, Failed(job.number, value)
+                return
+            yield when, Values(job.number, [value], [seconds])
+        yield when, Finished(job.number)
+
+    def end(self, job: int) -> None:
+        """Forget what a job would have told."""
+        self._queue = [entry for entry in self._queue if entry[2].job != job]
+        heapq.heapify(self._queue)
+        when = self._engine.time + _ENDING_SECONDS
+        heapq.heappush(self._queue, (when, next(self._order), Lost(job)))
+
+    def wait(self, seconds: float | None) -> list[Event]:
+        """Move to the next moment when something happens, or by so many seconds."""
+        engine, queue = self._engine, self._queue
+        until = math.inf if seconds is None else engine.time + seconds
+        if not queue or queue[0][0] > until:
+            assert until < math.inf, "it would wait for ever"
+            engine.time = max(engine.time, until)
+            return []
+        engine.time = max(engine.time, queue[0][0])
+        events: list[Event] = []
+        while queue and queue[0][0] <= engine.time:
+            event = heapq.heappop(queue)[2]
+            events.append(event)
+            if isinstance(event, Finished | Failed | Lost):
+                self.free += self._cores_of.pop(event.job)
+        return events
+
+    def close(self) -> None:
+        """Nothing is open."""
