@@ -23,7 +23,7 @@ from paceline.display.window import print_facts
 from paceline.durations import seconds_of
 from paceline.errors import InvalidInput
 from paceline.notation import SCALING_HELP, parse_scaling
-from paceline.policies.staged import Staged
+from paceline.policies.base import Policy
 from paceline.theory.raceplan import too_short
 
 NAME = "plan"
@@ -146,23 +146,30 @@ def _of_file(options: argparse.Namespace) -> _Case:
     if options.pull is not None and isinstance(known, CorePool):
         keywords["scaling"] = _in_seconds(known, options.pull)
     settings = races.prepare(race.command, race.arms, **keywords).settings
-    assert settings.deadline is not None
+    goal = settings.goal
+    assert goal.deadline is not None
     pool = settings.pool
     if settings.shape is not None and options.pull is not None:
         pool = _in_seconds(settings.shape, options.pull)
     if pool is None:
         raise InvalidInput(_what_to_measure(options.file, known))
-    staged = isinstance(settings.policy, Staged)
     return _Case(
         len(settings.arms),
         pool,
-        settings.deadline.seconds,
-        settings.top,
+        goal.deadline.seconds,
+        goal.top,
         BERNOULLI if settings.noise.scale is None else settings.noise,
-        settings.minimize,
-        settings.shared_seeds,
-        None if staged else f"the policy of the race is {settings.policy}: this is staged's plan",
+        goal.minimize,
+        settings.pairing.shares_seeds,
+        _unless_planned(settings.policy),
     )
+
+
+def _unless_planned(policy: Policy) -> str | None:
+    """What to say of a race whose policy does not plan as `staged` does."""
+    if policy.name == "staged":
+        return None
+    return f"the policy of the race is {policy}: this is staged's plan"
 
 
 def _what_to_measure(file: str, scaling: Scaling | None) -> str:

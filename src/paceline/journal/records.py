@@ -40,7 +40,7 @@ class Record:
     def to_json(self) -> dict[str, Any]:
         """Plain values, from which `from_json` makes an equal record."""
         plain: dict[str, Any] = {"kind": self.kind}
-        for name, default, coded in _fields(type(self)):
+        for name, default, coded in _fields(self.kind):
             value = getattr(self, name)
             if default is MISSING or value != default:
                 plain[name] = None if value is None else coded.write(value)
@@ -52,15 +52,16 @@ class Record:
         return cls(
             **{
                 name: None if plain[name] is None else coded.read(plain[name])
-                for name, _, coded in _fields(cls)
+                for name, _, coded in _fields(cls.kind)
                 if name in plain
             }
         )
 
 
 @cache
-def _fields(record: Any) -> list[tuple[str, Any, Coded]]:
+def _fields(kind: str) -> list[tuple[str, Any, Coded]]:
     """The fields of a kind of record, with their defaults and how they are coded."""
+    record = _KINDS[kind]
     hints = get_type_hints(record, include_extras=True)
     return [
         (one.name, one.default, (*getattr(hints[one.name], "__metadata__", ()), _PLAIN)[0])

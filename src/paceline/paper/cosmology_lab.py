@@ -190,8 +190,8 @@ class Lab:
     def _for_real(self, goal: str, names: Sequence[str], runs: int) -> dict[str, list[Result]]:
         """Policies in turn, so that all see the same disturbances."""
         found: dict[str, list[Result]] = {name: [] for name in names}
-        races = list(product(range(runs), names))
-        for number, name in self.setup.track(races, len(races), f"real races to a {goal}"):
+        planned = list(product(range(runs), names))
+        for number, name in self.setup.track(planned, len(planned), f"real races to a {goal}"):
             result = races.race(
                 self.workload.pull,
                 self.workload.candidates,

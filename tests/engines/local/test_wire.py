@@ -5,13 +5,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from paceline.values import Value, parse_value
 
 from paceline import Command
 from paceline.engines.events import Failure
 from paceline.engines.jobs import Job, Run
 from paceline.engines.local import wire
 from paceline.errors import InvalidInput
-from paceline.values import Value, parse_value
 from tests.engines.local.driving import opened, workload
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paceline.real import prepare, read_journal
+from tests.real.virtual import VirtualHost
 
 from paceline import APR, Command, InvalidInput, PowerLaw, RaceFailed, Standing, race, resume
 from paceline.journal import read_records
-from paceline.real import prepare, read_journal
-from tests.real.virtual import VirtualHost
 
 
 def noisy(arm: float, *, seed: int) -> float:

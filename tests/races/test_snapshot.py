@@ -2,8 +2,9 @@
 
 import random
 
-from paceline import Result, race
 from tests.real.virtual import VirtualHost
+
+from paceline import Result, race
 
 
 def noisy(arm: float, *, seed: int) -> float:

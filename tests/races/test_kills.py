@@ -12,9 +12,10 @@ import uuid
 from collections import Counter
 from pathlib import Path
 
-from paceline.journal import read_records
 from tests.real.processes import MARK, gone, marked
 from tests.real.virtual import pulls_of
+
+from paceline.journal import read_records
 
 CYCLES = 30
 

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from paceline.engines.ledger import Ledger
+from paceline.real import read_journal
+from tests.real.virtual import VirtualHost, pulls_of
 
 from paceline import (
     APR,
@@ -27,11 +30,8 @@ from paceline import (
 )
 from paceline.core.seeds import pull_seed
 from paceline.engines import dispatch
-from paceline.engines.ledger import Ledger
 from paceline.errors import RaceFailed
-from paceline.real import read_journal
 from paceline.result import Result
-from tests.real.virtual import VirtualHost, pulls_of
 
 POLICIES: dict[str, tuple[Policy, dict[str, Any]]] = {
     "apr": (APR(), {"confidence": 0.9}),

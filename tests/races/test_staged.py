@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from paceline.engines.crew import Job, NothingMore
+from paceline.engines.work import FunctionWork, Work
+from paceline.real import prepare, read_journal
+from paceline.real.contest import Contest
+from paceline.real.prepared import replay
 from scipy.stats import binomtest
+from tests.real.virtual import VirtualCrew, VirtualHost, pulls_of
 
 from paceline import CorePool, PowerLaw, Staged, race
 from paceline.cli import main
 from paceline.core.rounds import Round
-from paceline.engines.crew import Job, NothingMore
-from paceline.engines.work import FunctionWork, Work
 from paceline.journal import read_records
-from paceline.real import prepare, read_journal
-from paceline.real.contest import Contest
-from paceline.real.prepared import replay
-from tests.real.virtual import VirtualCrew, VirtualHost, pulls_of
 
 CORES = 16
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from paceline.engines.crew import Failure, Job, Report, Run, in_turn
 from paceline.engines.work import FunctionWork, Work
+
 from paceline.machine import AvailableCores
 
 Duration = Callable[[random.Random, int], float]  # of a pull on so many cores

@@ -151,8 +151,9 @@ def test_paired_pulls_share_their_seeds(tmp_path: Path) -> None:
     journal = tmp_path / "race.jsonl"
     race(seed_of, [0, 0], paired=True, max_pulls=40, journal=journal, progress=False)
     values: dict[tuple[int, int], float] = {}
-    from paceline.journal import read_records
     from tests.real.virtual import pulls_of
+
+    from paceline.journal import read_records
 
     for record in read_records(journal):
         if record["kind"] == "results":

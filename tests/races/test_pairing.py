@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paceline.real import prepare
+from tests.real.virtual import VirtualHost, pulls_of
 
 from benchmarks.inprocess import InProcess
 from paceline import APR, InvalidInput, race
 from paceline.commands import Command
 from paceline.core.seeds import pull_seed
-from paceline.real import prepare
-from tests.real.virtual import VirtualHost, pulls_of
 
 
 def seeded(arm: float, *, seed: int) -> float:

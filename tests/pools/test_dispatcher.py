@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from paceline.engines.crew import Failure, Job, Report, Run, in_turn
+from paceline.engines.dispatch import ArmsFailed, Dispatcher, Ended, NotBinary, Rules
 from scipy.stats import binomtest
+from tests.real.virtual import VirtualHost
 
 from paceline import race
 from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
 from paceline.core.rounds import NO_RESULTS, TOGETHER, Conditions, Results, Round, Shares, Until
-from paceline.engines.crew import Failure, Job, Report, Run, in_turn
-from paceline.engines.dispatch import ArmsFailed, Dispatcher, Ended, NotBinary, Rules
 from paceline.journal import Record, read_records
 from paceline.loop import run
 from paceline.policies.base import Pacer, Task
-from tests.real.virtual import VirtualHost
 
 Step = float | Failure  # a value, or what went wrong
 Script = Callable[[Job, int, int], tuple[float, Step]]  # seconds and outcome of an arm's pull
