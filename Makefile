@@ -17,7 +17,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-docs/cli.md: $(READY) src/paceline/cli/*.py  ## the page of commands, from their help
+docs/cli.md: $(READY) src/paceline/cli/*.py src/paceline/notation/*.py src/paceline/commands/value.py  ## the page of commands, from their help
 	PYTHONPATH=. $(BIN)/python tools/write_cli_page.py
 
 format: $(READY)
