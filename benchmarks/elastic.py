@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paceline.racefile import read_race_file
-
 from paceline import Staged, profile, race
 from paceline.commands import Command
 from paceline.core.pool import CorePool
@@ -18,6 +16,7 @@ from paceline.display.table import Table
 from paceline.paper.cosmology_lab import load_workload
 from paceline.paper.report import Setup
 from paceline.paper.workload import example_folder, load_example
+from paceline.races.file import read_race_file
 
 CORES = 2
 REPEATS = 10

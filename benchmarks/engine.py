@@ -7,13 +7,13 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 from paceline.engines.dispatch import Dispatcher
-from paceline.real import prepare
-from paceline.real.prepared import make_work
 
 import paceline
 from paceline.core.rounds import Round
 from paceline.display.table import Table
 from paceline.engines.local import LocalHost
+from paceline.races import prepare
+from paceline.races.prepared import make_work
 
 _NO_OPS = 400_000
 _REPEATS = 3

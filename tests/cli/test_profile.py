@@ -7,7 +7,7 @@ import pytest
 from paceline.cli import main
 from paceline.cli.profile import chart_lines
 from paceline.core.fitting import Runtime
-from paceline.real import Profile
+from paceline.races import Profile
 
 AMDAHL = Runtime("Amdahl", fixed=1.0, parallel=7.0, error=0.031)
 MEASURED = {1: [8.0, 8.2], 2: [4.5, 4.4], 8: [1.9]}
@@ -29,7 +29,7 @@ def test_times_are_tabulated_and_drawn(
         asked.append(keywords)
         return Profile(AMDAHL, MEASURED, cores=8)
 
-    monkeypatch.setattr("paceline.real.profile", profile)
+    monkeypatch.setattr("paceline.races.profile", profile)
     assert main(["profile", str(file)]) == 0
     assert main(["profile", str(file), "--cores", "8", "-r", "5", "--seed", "1", "--json"]) == 0
     assert asked == [{"cores": 4, "repeats": 3}, {"cores": 8, "repeats": 5, "seed": 1}]
@@ -75,7 +75,7 @@ def test_the_curve_is_drawn_if_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     found = Profile(AMDAHL, MEASURED, cores=8)
-    monkeypatch.setattr("paceline.real.profile", lambda *_, **__: found)
+    monkeypatch.setattr("paceline.races.profile", lambda *_, **__: found)
     figure = tmp_path / "curve.svg"
     assert main(["profile", str(file), "--figure", str(figure), "--up-to", "64"]) == 0
     assert f"figure: {figure}" in capsys.readouterr().out

@@ -39,7 +39,7 @@ class Calls(list[tuple[Any, Any, dict[str, Any]]]):
 @pytest.fixture
 def races(monkeypatch: pytest.MonkeyPatch) -> Calls:
     calls = Calls()
-    monkeypatch.setattr("paceline.real.race", calls)
+    monkeypatch.setattr("paceline.races.race", calls)
     return calls
 
 
@@ -162,7 +162,7 @@ def test_sigterm_is_an_interrupt(
         time.sleep(5)  # which the signal cuts short
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr("paceline.real.race", terminated)
+    monkeypatch.setattr("paceline.races.race", terminated)
     assert main(["race", TEMPLATE, "-L", "x", "1,2,3"]) == 130
     assert capsys.readouterr().err == "paceline: interrupted\n"
     assert signal.getsignal(signal.SIGTERM) == before

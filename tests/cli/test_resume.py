@@ -16,7 +16,7 @@ def test_only_what_is_given_is_changed(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append({"path": path} | changes)
         return result(decided=len(asked) < 2)
 
-    monkeypatch.setattr("paceline.real.resume", resume)
+    monkeypatch.setattr("paceline.races.resume", resume)
     assert main(["resume", "j"]) == 0
     assert main(["resume", "j", "-d", "5m", "--max-pulls", "9", "--cores", "2"]) == 3
     assert asked == [{"path": "j"}, {"path": "j", "deadline": "5m", "max_pulls": 9, "cores": 2}]

@@ -36,7 +36,7 @@ def test_the_file_is_raced_and_options_go_before_it(
         asked.append(keywords)
         return result()
 
-    monkeypatch.setattr("paceline.real.race", race)
+    monkeypatch.setattr("paceline.races.race", race)
     monkeypatch.chdir(file.parent.parent)
     assert main(["run", str(file)]) == 0
     words = "-c 0.8 -d 5m --cores 4 -j here.jsonl --seed 3 --max-pulls 99"

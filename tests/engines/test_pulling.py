@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.real.processes import MARK, gone
 
 from paceline import Command
 from paceline.engines.events import Failed, Failure
 from paceline.engines.pulling import pull
 from tests.engines.local.driving import ends, job, opened, run, values, workload
+from tests.races.processes import MARK, gone
 
 
 def bad_index(arm: float) -> float:

@@ -13,7 +13,7 @@ import pytest
 
 from examples.compressor import compress
 from paceline.cli import main
-from paceline.racefile import read_race_file
+from paceline.races.file import read_race_file
 
 FOLDER = Path(__file__).parents[2] / "examples" / "compressor"
 RACE = FOLDER / "race.toml"

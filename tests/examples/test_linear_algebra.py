@@ -11,7 +11,7 @@ import pytest
 import paceline
 from examples.linear_algebra import ridge
 from paceline.cli import main
-from paceline.racefile import read_race_file
+from paceline.races.file import read_race_file
 
 FOLDER = Path(__file__).parents[2] / "examples" / "linear_algebra"
 RACE = FOLDER / "race.toml"

@@ -16,7 +16,7 @@ from paceline.paper.cosmology_lab import Lab, load_workload
 from paceline.paper.report import Setup
 from paceline.paper.resampled import Resampled
 from paceline.paper.workload import load_example
-from paceline.real import Profile
+from paceline.races import Profile
 from paceline.simulation import simulate
 
 SCORES = np.array([[0.0, 1.0, 5.0], [2.0, 2.0, 2.0]])

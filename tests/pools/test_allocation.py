@@ -5,10 +5,10 @@ import math
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from paceline.engines.allocate import Allocator, Under, reconsider_after
 from paceline.engines.dispatch import Rules, make_pool
 
 from paceline.core.pool import CorePool
+from paceline.pools.allocation import Allocator, Under, reconsider_after
 
 
 @st.composite

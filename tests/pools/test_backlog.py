@@ -5,8 +5,9 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from paceline.engines.backlog import Backlog, split, split_in_turn
 from paceline.engines.crew import Run, in_turn
+
+from paceline.pools.backlog import Backlog, split, split_in_turn
 
 ARMS = 4
 Pull = tuple[int, int]

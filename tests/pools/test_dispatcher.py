@@ -2,29 +2,61 @@
 
 import heapq
 import itertools
-import json
 import math
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from paceline.engines.crew import Failure, Job, Report, Run, in_turn
-from paceline.engines.dispatch import ArmsFailed, Dispatcher, Ended, NotBinary, Rules
 from scipy.stats import binomtest
-from tests.real.virtual import VirtualHost
 
 from paceline import race
 from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
-from paceline.core.rounds import NO_RESULTS, TOGETHER, Conditions, Results, Round, Shares, Until
+from paceline.core.rounds import (
+    NO_RESULTS,
+    TOGETHER,
+    Conditions,
+    Interruption,
+    Results,
+    Round,
+    Shares,
+    Until,
+)
+from paceline.engines.events import (
+    Began,
+    Event,
+    Failed,
+    Failure,
+    Finished,
+    Loading,
+    Lost,
+    Values,
+)
+from paceline.engines.jobs import Job, Run, in_turn
 from paceline.journal import Record, read_records
+from paceline.journal.records import (
+    ArmOut,
+    PlanMade,
+    PullFailed,
+    PullsReturned,
+    RoundEnded,
+    TimeSpent,
+    record_of,
+)
 from paceline.loop import run
 from paceline.policies.base import Pacer, Task
+from paceline.pools.books import Books
+from paceline.pools.clock import RaceClock
+from paceline.pools.dispatcher import ArmsFailed, Dispatcher, NotAsAssumed, PastRound
+from paceline.pools.model import PoolModel
+from paceline.pools.rules import Rules
+from tests.races.virtual import VirtualEngine
 
+Kind = TypeVar("Kind", bound=Record)
 Step = float | Failure  # a value, or what went wrong
 Script = Callable[[Job, int, int], tuple[float, Step]]  # seconds and outcome of an arm's pull
 
@@ -42,7 +74,7 @@ def pulls_of(runs: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 class Stage:
-    """A crew, its clock and its journal, all in one place."""
+    """Workers, their clock and a journal, all in one place."""
 
     def __init__(self, script: Script, *, largest_job: int = 1) -> None:
         self.script = script
@@ -54,50 +86,49 @@ class Stage:
         self.running: dict[int, int] = {}
         self.records: list[Record] = []
         self.written: list[Record] = []
-        self._events: list[tuple[float, int, Report]] = []
+        self._events: list[tuple[float, int, Event]] = []
         self._count = itertools.count()
 
-    # The crew.
+    # The workers.
 
-    def start(self, job: Job) -> bool:
+    def start(self, job: Job) -> None:
         self.jobs.append(job)
         self.running[job.number] = job.cores
-        when, pulls = self.time, in_turn(job.runs)
-        for place, (arm, pull) in enumerate(pulls):
+        when = self.time
+        for arm, pull in in_turn(job.runs):
             seconds, outcome = self.script(job, arm, pull)
             when += seconds
-            last = place == len(pulls) - 1
             if isinstance(outcome, Failure):
-                self._later(when, Report(job.number, [], [], outcome, finished=True))
-                break
-            self._later(when, Report(job.number, [outcome], [seconds], None, finished=last))
-        return True
+                self._later(when, Failed(job.number, outcome))
+                return
+            self._later(when, Values(job.number, [outcome], [seconds]))
+        self._later(when, Finished(job.number))
 
-    def kill(self, job: int) -> None:
+    def end(self, job: int) -> None:
         assert job in self.running
         assert job not in self.killed, "killed twice"
         self.killed.append(job)
         self._events = [event for event in self._events if event[2].job != job]
         heapq.heapify(self._events)
-        self._later(self.time + 0.01, Report(job, [], [], None, finished=True))
+        self._later(self.time + 0.01, Lost(job))
 
-    def _later(self, when: float, report: Report) -> None:
+    def _later(self, when: float, event: Event) -> None:
         if when < math.inf:
-            heapq.heappush(self._events, (when, next(self._count), report))
+            heapq.heappush(self._events, (when, next(self._count), event))
 
-    def wait(self, seconds: float | None) -> list[Report]:
+    def wait(self, seconds: float | None) -> list[Event]:
         until = math.inf if seconds is None else self.time + seconds
         if not self._events or self._events[0][0] > until:
             assert until < math.inf, "it would wait for ever"
             self.time = until
             return []
         self.time = max(self.time, self._events[0][0])
-        reports = []
+        events = []
         while self._events and self._events[0][0] <= self.time:
-            reports.append(heapq.heappop(self._events)[2])
-            if reports[-1].finished:
-                del self.running[reports[-1].job]
-        return reports
+            events.append(heapq.heappop(self._events)[2])
+            if isinstance(events[-1], Finished | Failed | Lost):
+                del self.running[events[-1].job]
+        return events
 
     def close(self) -> None:
         self.closed = True
@@ -105,6 +136,7 @@ class Stage:
     # The journal.
 
     def add(self, record: Record) -> None:
+        assert record_of(record.to_json()) == record
         self.records.append(record)
 
     def commit(self) -> None:
@@ -112,18 +144,37 @@ class Stage:
 
     # What tests ask.
 
-    def dispatcher(self, arms: int = 2, **given: Any) -> Dispatcher:
-        rules = {"cores": 4, "least_cores": 1} | given.pop("rules", {})
-        rules.setdefault("most_cores", rules["cores"])
+    def dispatcher(
+        self,
+        arms: int = 2,
+        *,
+        pool: CorePool | None = None,
+        rules: dict[str, Any] | None = None,
+        past: Sequence[Record] = (),
+    ) -> Dispatcher:
+        given = {"cores": 4, "least_cores": 1} | (rules or {})
+        treated = Rules(**({"most_cores": given["cores"]} | given))
+        books = Books(arms)
+        for record in past:
+            books.take(record)
         return Dispatcher(
-            self, Rules(**rules), arms, journal=self, clock=lambda: self.time, **given
+            self,
+            treated,
+            books,
+            clock=RaceClock(lambda: self.time),
+            model=PoolModel(treated, pool),
+            journal=self,
+            largest_group=self.largest_job,
         )
 
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        return [record for record in self.records if isinstance(record, kind)]
+
     def recorded(self) -> list[tuple[int, int]]:
-        return [p for r in self.records if r["kind"] == "results" for p in pulls_of(r["pulls"])]
+        return [pull for record in self.of(PullsReturned) for pull in pulls_of(record.pulls)]
 
     def failures(self) -> list[tuple[int, int, str]]:
-        return [(r["arm"], r["pull"], r["what"]) for r in self.records if r["kind"] == "failure"]
+        return [(record.arm, record.pull, record.what) for record in self.of(PullFailed)]
 
     def started(self) -> list[tuple[int, int]]:
         return [pull for job in self.jobs for pull in pulls_of(job.runs)]
@@ -136,12 +187,35 @@ def round_of(*pulls: int, share: float | None = None) -> Round:
     return Round(np.array(arms, dtype=np.int64), np.array(counts, dtype=np.int64), how)
 
 
+def results_of(dispatcher: Dispatcher, until: float = math.inf) -> Results:
+    results = dispatcher.wait(until)
+    assert isinstance(results, Results)
+    return results
+
+
+def interruption_of(dispatcher: Dispatcher, wanted: Round) -> Interruption:
+    """Pursue a round until something ends it."""
+    found = hear(dispatcher, wanted)
+    assert isinstance(found, Interruption)
+    return found
+
+
 def hear_all(dispatcher: Dispatcher, wanted: Round, until: float = math.inf) -> Counter[int]:
     """Pursue a round to its end, as the loop does; return the pulls told, by arm."""
+    found = hear(dispatcher, wanted, until)
+    assert isinstance(found, Counter)
+    return found
+
+
+def hear(
+    dispatcher: Dispatcher, wanted: Round, until: float = math.inf
+) -> Counter[int] | Interruption:
     told: Counter[int] = Counter()
     while wanted.total:
         dispatcher.pursue(wanted)
         results = dispatcher.wait(until)
+        if isinstance(results, Interruption):
+            return results
         if results is NO_RESULTS:
             break
         heard = dict(zip(results.arms.tolist(), results.pulls.tolist(), strict=True))
@@ -173,12 +247,12 @@ def test_a_long_pull_of_a_dropped_arm_is_killed_and_its_cores_are_used_again() -
     stage, dispatcher = arm_0_falls_at(0.1, all_well())
     assert [pulls_of(stage.jobs[job].runs) for job in stage.killed] == [[(0, 0)]]
     assert hear_all(dispatcher, round_of(0, 1)) == {1: 1}
-    assert dispatcher.free == 4
+    assert dispatcher.assignments.free == 4
     assert stage.recorded() == [(1, 0)]
     assert stage.failures() == [], "it did nothing wrong"
     # If it is wanted after all, it is done again, under the same number.
     assert hear_all(dispatcher, round_of(1, 0)) == {0: 1}
-    assert dispatcher.ledger.values(0).tolist() == [value_of(0, 0)]
+    assert dispatcher.books.ledger.values(0).tolist() == [value_of(0, 0)]
 
 
 def test_a_pull_that_is_nearly_done_is_left_alone_and_its_result_kept() -> None:
@@ -224,30 +298,30 @@ def test_a_value_that_arrives_before_the_kill_counts_once() -> None:
     """A pull reports at the very moment when it is cancelled: one value, whatever comes first."""
     stage = Stage(all_well(10.0), largest_job=3)
     dispatcher = stage.dispatcher(rules={"cores": 1}, pool=flat(1, 10.0))
-    dispatcher._group = lambda *_: 3  # type: ignore[method-assign]
+    dispatcher.giver._group = lambda *_: 3  # type: ignore[method-assign]
     dispatcher.pursue(round_of(3, 0))
-    assert dispatcher.wait(10.0).pulls.tolist() == [1]
+    assert results_of(dispatcher, 10.0).pulls.tolist() == [1]
     dispatcher.pursue(round_of(0, 1))
     assert stage.killed == [0]
     assert hear_all(dispatcher, round_of(0, 1)) == {1: 1}
     assert hear_all(dispatcher, round_of(2, 0)) == {0: 2}
     assert Counter(stage.started()) == Counter({(0, 0): 1, (0, 1): 2, (0, 2): 2, (1, 0): 1})
     assert sorted(stage.recorded()) == [(0, 0), (0, 1), (0, 2), (1, 0)]
-    assert dispatcher.ledger.values(0).tolist() == [value_of(0, pull) for pull in range(3)]
+    assert dispatcher.books.ledger.values(0).tolist() == [value_of(0, pull) for pull in range(3)]
 
 
 def test_a_cancelled_group_has_used_the_time_it_ran() -> None:
     stage = Stage(all_well(1.0), largest_job=4)
     dispatcher = stage.dispatcher(rules={"cores": 1}, pool=flat(1, 0.001))
     dispatcher.pursue(round_of(4, 0))
-    assert dispatcher.wait(math.inf).total == 1
+    assert results_of(dispatcher).total == 1
     dispatcher.pursue(round_of(3, 0))
-    assert dispatcher.wait(math.inf).total == 1  # two of four are done, at 2 s
-    (running,) = dispatcher._running.values()
+    assert results_of(dispatcher).total == 1  # two of four are done, at 2 s
+    (running,) = dispatcher.assignments
     running.expected = 100.0
     dispatcher.pursue(round_of(0, 1))
     assert hear_all(dispatcher, round_of(0, 1)) == {1: 1}
-    assert dispatcher.core_seconds == pytest.approx(stage.time, abs=0.1)
+    assert dispatcher.books.core_seconds == pytest.approx(stage.time, abs=0.1)
 
 
 # Groups that go wrong.
@@ -277,10 +351,7 @@ def one_core(stage: Stage, **rules: Any) -> Dispatcher:
 def test_a_group_that_dies_is_taken_apart_and_only_the_guilty_pull_is_charged(which: int) -> None:
     stage = Stage(guilty(which, DIED), largest_job=4)
     dispatcher = one_core(stage, retries=1)
-    dispatcher.pursue(round_of(6))
-    with pytest.raises(ArmsFailed) as failed:
-        hear_all(dispatcher, round_of(6))
-    assert failed.value.arms == [0]
+    assert interruption_of(dispatcher, round_of(6)) == ArmsFailed((0,))
     assert stage.jobs[0].pulls == 4
     together = [job for job in stage.jobs[1:] if (0, which) in pulls_of(job.runs)]
     assert [job.pulls for job in together] == [1] * len(together), "then it runs alone"
@@ -289,8 +360,9 @@ def test_a_group_that_dies_is_taken_apart_and_only_the_guilty_pull_is_charged(wh
         assert len(stage.failures()) == 2, "the group does not count, as it says nothing"
     else:  # the others of the group had reported: it was the only one left
         assert len(stage.failures()) == 2
-    assert dict(dispatcher.failed) == {0: DIED}
-    assert [r["arm"] for r in stage.records if r["kind"] == "out"] == [0]
+    out = dispatcher.books.attempts.out
+    assert {arm: failure.message for arm, failure in out.items()} == {0: DIED.message}
+    assert [record.arm for record in stage.of(ArmOut)] == [0]
     assert set(stage.recorded()).isdisjoint({(0, which)})
 
 
@@ -299,7 +371,7 @@ def test_a_group_that_dies_once_loses_nothing() -> None:
     dispatcher = one_core(stage, retries=0)
     assert hear_all(dispatcher, round_of(4)) == {0: 4}
     assert stage.failures() == []
-    assert dispatcher.ledger.values(0).tolist() == [value_of(0, pull) for pull in range(4)]
+    assert dispatcher.books.ledger.values(0).tolist() == [value_of(0, pull) for pull in range(4)]
     assert Counter(stage.recorded()) == Counter((0, pull) for pull in range(4))
 
 
@@ -311,7 +383,7 @@ def test_a_group_that_goes_wrong_has_used_the_time_it_ran(which: int, failure: F
     dispatcher = one_core(stage)
     assert hear_all(dispatcher, round_of(4)) == {0: 4}
     assert stage.jobs[0].pulls == 4
-    assert dispatcher.core_seconds == pytest.approx(stage.time) == pytest.approx(5.0)
+    assert dispatcher.books.core_seconds == pytest.approx(stage.time) == pytest.approx(5.0)
 
 
 def test_an_exception_names_its_pull_and_the_others_go_on() -> None:
@@ -319,44 +391,39 @@ def test_an_exception_names_its_pull_and_the_others_go_on() -> None:
     dispatcher = one_core(stage, retries=2)
     assert hear_all(dispatcher, round_of(4)) == {0: 4}
     assert stage.failures() == [(0, 1, "exception")] * 2
-    assert [r["attempt"] for r in stage.records if r["kind"] == "failure"] == [1, 2]
-    assert dispatcher.failed == {}
+    assert [record.attempt for record in stage.of(PullFailed)] == [1, 2]
+    assert dispatcher.books.attempts.out == {}
 
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
 def test_a_pull_is_tried_so_many_more_times(retries: int) -> None:
     stage = Stage(guilty(0, RAISED))
     dispatcher = one_core(stage, retries=retries)
-    with pytest.raises(ArmsFailed):
-        hear_all(dispatcher, round_of(1))
+    assert interruption_of(dispatcher, round_of(1)) == ArmsFailed((0,))
     assert stage.started() == [(0, 0)] * (retries + 1)
-    assert len(dispatcher.failures) == retries + 1
+    assert len(dispatcher.books.attempts.failures) == retries + 1
     again = Stage(guilty(0, RAISED, times=retries))
     assert hear_all(one_core(again, retries=retries), round_of(1)) == {0: 1}
 
 
 def test_attempts_are_remembered_when_a_race_is_taken_up_again() -> None:
     stage = Stage(guilty(0, RAISED))
-    dispatcher = one_core(stage, retries=2)
-    record = {"kind": "failure", "arm": 0, "pull": 0, "attempt": 2, "at": 1.0}
-    dispatcher.restore(record | {"what": "exception", "message": "no", "detail": ""})
-    dispatcher.restored()
-    with pytest.raises(ArmsFailed):
-        hear_all(dispatcher, round_of(1))
+    failed = PullFailed(at=1.0, arm=0, pull=0, attempt=2, what="exception", message="no", detail="")
+    rules = {"cores": 1, "retries": 2}
+    dispatcher = stage.dispatcher(arms=1, rules=rules, pool=flat(1, 0.001), past=[failed])
+    assert interruption_of(dispatcher, round_of(1)) == ArmsFailed((0,))
     assert len(stage.jobs) == 1, "this was the last attempt"
 
 
 def test_a_failed_arm_is_reported_once_though_several_of_its_pulls_fail() -> None:
     stage = Stage(lambda job, arm, pull: (1.0, RAISED if arm == 0 else value_of(arm, pull)))
     dispatcher = stage.dispatcher(pool=flat(4), rules={"retries": 0})
-    dispatcher.pursue(round_of(4, 1))
-    with pytest.raises(ArmsFailed) as failed:
-        dispatcher.wait(math.inf)
-    assert failed.value.arms == [0]
-    assert [r["arm"] for r in stage.written if r["kind"] == "out"] == [0]
+    assert interruption_of(dispatcher, round_of(4, 1)) == ArmsFailed((0,))
+    assert [record.arm for record in stage.of(ArmOut)] == [0]
+    assert stage.written == stage.records
     dispatcher.begin(np.array([1]))
     assert hear_all(dispatcher, round_of(2)) == {0: 2}, "the other goes on as number 0"
-    assert dispatcher.ledger.values(1).size == 2
+    assert dispatcher.books.ledger.values(1).size == 2
 
 
 # Timeouts.
@@ -386,28 +453,74 @@ def test_a_pull_that_takes_too_long_is_killed_charged_and_tried_again() -> None:
     assert hear_all(dispatcher, round_of(4)) == {0: 4}
     assert stage.failures() == [(0, 2, "timeout")]
     assert len(stage.killed) == 2
-    assert "1 s" in next(r["message"] for r in stage.records if r["kind"] == "failure")
+    assert "1 s" in stage.of(PullFailed)[0].message
     assert stage.time == pytest.approx(2 * 1.0 + 4 * 0.1, abs=0.1)
     assert Counter(stage.recorded()) == Counter((0, pull) for pull in range(4))
 
 
-def test_a_crew_that_is_loading_has_its_own_time() -> None:
-    """A job that has not begun is not timed: its timeout runs from its first report."""
-    stage = Stage(all_well(0.5))
+def loading_for(seconds: float, stage: Stage) -> None:
+    """Every job has to wait so long for its worker."""
     start = stage.start
 
-    def slow_start(job: Job) -> bool:
-        stage.running[job.number] = job.cores
-        stage._later(stage.time + 5.0, Report(job.number, [], [], None, finished=False))
-        stage.time += 5.0
+    def slow_start(job: Job) -> None:
+        stage._later(stage.time, Loading(job.number))
+        stage._later(stage.time + seconds, Began(job.number))
+        stage.time += seconds
         start(job)
-        stage.time -= 5.0
-        return False
+        stage.time -= seconds
 
     stage.start = slow_start  # type: ignore[method-assign]
+
+
+def test_a_worker_that_is_loading_has_its_own_time() -> None:
+    """A job that has not begun is not timed: its timeout runs from when it has."""
+    stage = Stage(all_well(0.5))
+    loading_for(5.0, stage)
     dispatcher = one_core(stage, timeout=1.0)
     assert hear_all(dispatcher, round_of(1)) == {0: 1}
     assert stage.killed == []
+
+
+def test_a_worker_that_is_loading_uses_no_core_time() -> None:
+    """Neither while it loads, nor if it is ended before it has begun, nor in the first pull."""
+    stage = Stage(lambda job, arm, pull: (2.0, RAISED if arm == 0 else value_of(arm, pull)))
+    loading_for(5.0, stage)
+    dispatcher = stage.dispatcher(pool=flat(4, 2.0), rules={"retries": 0})
+    dispatcher.pursue(round_of(1, 1))
+    assert dispatcher.wait(1.0) is NO_RESULTS
+    assert (dispatcher.assignments.working_cores, dispatcher.assignments.free) == (0, 2)
+    assert interruption_of(dispatcher, round_of(1, 1)) == ArmsFailed((0,))
+    dispatcher.finish()
+    assert dispatcher.books.core_seconds == pytest.approx(4.0), "two pulls of two seconds"
+    stopped = Stage(all_well(2.0))
+    loading_for(5.0, stopped)
+    early = stopped.dispatcher(pool=flat(4, 2.0))
+    early.pursue(round_of(1, 1))
+    early.wait(3.0)
+    early.finish()
+    assert early.books.core_seconds == 0.0
+
+
+def test_what_was_spent_can_be_told_from_the_records_alone() -> None:
+    """Values, failures, cancelled jobs and those unfinished at the end: all that used cores."""
+
+    def script(job: Job, arm: int, pull: int) -> tuple[float, Step]:
+        return (3.0, RAISED) if (arm, pull) == (0, 1) else (2.0 if arm == 0 else 40.0, 1.0)
+
+    stage = Stage(script)
+    dispatcher = stage.dispatcher(arms=3, pool=flat(4, 30.0), rules={"retries": 5})
+    dispatcher.pursue(round_of(2, 1, 1))
+    dispatcher.wait(10.0)
+    dispatcher.pursue(round_of(1, 1, 0))
+    dispatcher.wait(20.0)
+    dispatcher.finish()
+    spent = {record.why for record in stage.of(TimeSpent)}
+    assert spent == {"failed", "cancelled", "unfinished"}
+    told = stage.dispatcher(arms=3, past=stage.records)
+    assert told.books.core_seconds == dispatcher.books.core_seconds
+    in_use = sum(record.cores * record.seconds for record in stage.of(TimeSpent))
+    in_use += sum(record.cores * sum(record.seconds) for record in stage.of(PullsReturned))
+    assert told.books.core_seconds == pytest.approx(in_use)
 
 
 # Values.
@@ -422,46 +535,46 @@ def test_values_outside_what_was_declared_fail_their_pull_only() -> None:
     stage = Stage(script, largest_job=4)
     wait = stage.wait
 
-    def all_at_once(seconds: float | None) -> list[Report]:
-        """The group's values in a single report."""
-        reports = wait(seconds)
-        while reports and not reports[-1].finished:
-            reports += wait(None)
-        if not reports:
+    def all_at_once(seconds: float | None) -> list[Event]:
+        """The group's values in a single event."""
+        events = wait(seconds)
+        while events and not isinstance(events[-1], Finished):
+            events += wait(None)
+        if not events:
             return []
-        values = [value for report in reports for value in report.values]
-        return [Report(reports[0].job, values, [0.001] * len(values), None, finished=True)]
+        values = [value for event in events if isinstance(event, Values) for value in event.values]
+        return [Values(events[0].job, values, [0.001] * len(values)), Finished(events[0].job)]
 
     stage.wait = all_at_once  # type: ignore[method-assign]
     dispatcher = one_core(stage, allowed=lambda value: 0 <= value <= 1, retries=1)
     assert hear_all(dispatcher, round_of(4)) == {0: 4}
     assert stage.failures() == [(0, 1, "out of bounds")]
-    assert dispatcher.ledger.values(0).tolist() == [0.25] * 4
+    assert dispatcher.books.ledger.values(0).tolist() == [0.25] * 4
     assert Counter(stage.recorded()) == Counter((0, pull) for pull in range(4))
-    kinds = [record["kind"] for record in stage.records]
+    kinds = [record.kind for record in stage.records]
     assert kinds == ["results", "failure", "results", "results"]
-    assert pulls_of(stage.records[0]["pulls"]) == [(0, 0)]
-    assert pulls_of(stage.records[2]["pulls"]) == [(0, 2), (0, 3)]
+    first, second, _ = stage.of(PullsReturned)
+    assert pulls_of(first.pulls) == [(0, 0)]
+    assert pulls_of(second.pulls) == [(0, 2), (0, 3)]
 
 
 def test_values_that_stay_out_of_bounds_take_the_arm_out() -> None:
     stage = Stage(lambda job, arm, pull: (1.0, -0.5))
     dispatcher = one_core(stage, allowed=lambda value: value >= 0, retries=2)
-    with pytest.raises(ArmsFailed):
-        hear_all(dispatcher, round_of(1))
+    assert interruption_of(dispatcher, round_of(1)) == ArmsFailed((0,))
     assert stage.failures() == [(0, 0, "out of bounds")] * 3
-    assert "-0.5" in dispatcher.failed[0].message
+    assert "-0.5" in dispatcher.books.attempts.out[0].message
     assert stage.recorded() == []
 
 
 def test_a_value_that_is_not_binary_is_written_and_then_said() -> None:
     stage = Stage(lambda job, arm, pull: (1.0, 0.5 if pull == 1 else 1.0))
     dispatcher = one_core(stage)
-    dispatcher.binary = True
-    with pytest.raises(NotBinary):
-        hear_all(dispatcher, round_of(3))
-    assert [r["values"] for r in stage.written] == [[1.0], [0.5]]
-    assert dispatcher.ledger.values(0).tolist() == [1.0, 0.5]
+    dispatcher.begin(np.arange(1), plausible=lambda value: value in (0.0, 1.0))
+    assert interruption_of(dispatcher, round_of(3)) == NotAsAssumed()
+    assert [record.values for record in stage.of(PullsReturned)] == [[1.0], [0.5]]
+    assert stage.written == stage.records
+    assert dispatcher.books.ledger.values(0).tolist() == [1.0, 0.5]
 
 
 # Cores.
@@ -496,7 +609,7 @@ def test_probes_run_one_by_one_on_the_cores_they_name_in_their_order() -> None:
     stage = Stage(lambda job, arm, pull: (1.0 / job.cores, value_of(arm, pull)), largest_job=8)
     dispatcher = stage.dispatcher()
     levels = [4, 1, 4, 2, 2, 3, 1, 1]
-    dispatcher.probe(levels)
+    dispatcher.giver.probe(levels)
     assert hear_all(dispatcher, round_of(4, 4)) == {0: 4, 1: 4}
     assert [job.cores for job in stage.jobs] == levels
     assert [job.pulls for job in stage.jobs] == [1] * 8
@@ -564,16 +677,14 @@ def test_a_pool_that_was_given_is_not_learned() -> None:
 
 
 def test_a_fit_that_says_the_same_is_the_same_pool() -> None:
-    """Policies plan anew when λ is another object, and a replay takes equal pools for the same:
-    so equal pools must be one object here too, or the resumed race is another race."""
     stage = Stage(all_well(1.0))
     dispatcher = stage.dispatcher(arms=1, rules={"cores": 1})
     pools = []
     for number in range(6):
         hear_all(dispatcher, round_of(1 + number))
         pools.append(dispatcher.close_round(number).scaling)
-    assert len({tuple(pool.runtime_seconds) for pool in pools if isinstance(pool, CorePool)}) == 1
-    assert len({id(pool) for pool in pools}) == 1
+    assert all(pool == pools[0] for pool in pools)
+    assert [record.pool is not None for record in stage.of(RoundEnded)] == [True] + [False] * 5
 
 
 def test_recorded_conditions_are_given_again_and_not_written_twice() -> None:
@@ -583,14 +694,14 @@ def test_recorded_conditions_are_given_again_and_not_written_twice() -> None:
     for number in range(3):
         hear_all(dispatcher, round_of(2, 2))
         told.append(dispatcher.close_round(number))
-    assert [r["seconds"] for r in first.records if r["kind"] == "round"] == [2.0, 4.0, 6.0]
+    assert [record.seconds for record in first.of(RoundEnded)] == [2.0, 4.0, 6.0]
     second = Stage(all_well(2.0))
     again = second.dispatcher(pool=flat(4, 2.0))
-    again.begin(np.arange(2), rounds=[Ended(one, None) for one in told[:2]])
+    again.begin(np.arange(2), rounds=[PastRound(one, None) for one in told[:2]])
     assert [again.close_round(number) for number in range(2)] == told[:2]
     assert second.records == []
     again.close_round(2)
-    assert [record["kind"] for record in second.written] == ["round"]
+    assert [record.kind for record in second.written] == ["round"]
 
 
 # Time.
@@ -600,7 +711,7 @@ def test_at_the_deadline_what_is_back_is_told_and_then_nothing() -> None:
     stage = Stage(lambda job, arm, pull: (1.0 if arm == 0 else 100.0, value_of(arm, pull)))
     dispatcher = stage.dispatcher(pool=flat(4))
     dispatcher.pursue(round_of(2, 1))
-    results: Results = dispatcher.wait(10.0)
+    results = results_of(dispatcher, 10.0)
     assert stage.time == 10.0
     assert (results.arms.tolist(), results.pulls.tolist()) == ([0], [2])
     dispatcher.pursue(round_of(0, 1))
@@ -612,18 +723,18 @@ def test_at_the_deadline_what_is_back_is_told_and_then_nothing() -> None:
 def test_a_deadline_takes_or_leaves_what_came_before_its_turn(in_order: bool) -> None:
     stage = Stage(lambda job, arm, pull: (100.0 if pull == 0 else 1.0, value_of(arm, pull)))
     dispatcher = stage.dispatcher(arms=1, pool=flat(4))
-    dispatcher.in_order = in_order
+    dispatcher.begin(np.arange(1), in_order=in_order)
     dispatcher.pursue(round_of(4))
-    assert dispatcher.wait(10.0).total == (0 if in_order else 3)
+    assert results_of(dispatcher, 10.0).total == (0 if in_order else 3)
     assert len(stage.recorded()) == 3
 
 
 def test_a_policys_clock_may_be_behind() -> None:
     stage = Stage(all_well(100.0))
     dispatcher = stage.dispatcher(pool=flat(4))
-    dispatcher.set_elapsed(1000.0)
+    dispatcher.clock.resume_at(1000.0)
     dispatcher.begin(np.arange(2), shift=990.0)
-    assert (dispatcher.now(), dispatcher.elapsed()) == (10.0, 1000.0)
+    assert (dispatcher.now(), dispatcher.clock.elapsed()) == (10.0, 1000.0)
     dispatcher.pursue(round_of(1, 1))
     assert dispatcher.wait(15.0) is NO_RESULTS
     assert stage.time == 5.0
@@ -637,7 +748,7 @@ def test_what_comes_late_is_recorded_when_it_all_ends() -> None:
     stage.time = 1.0  # both have finished meanwhile, and nobody has looked
     dispatcher.finish()
     assert stage.closed
-    assert sorted(pulls_of([run for r in stage.written for run in r["pulls"]])) == [(0, 0), (1, 0)]
+    assert sorted(stage.recorded()) == [(0, 0), (1, 0)]
 
 
 def test_a_failure_after_the_end_takes_no_arm_out() -> None:
@@ -648,8 +759,8 @@ def test_a_failure_after_the_end_takes_no_arm_out() -> None:
     dispatcher.wait(0.0005)
     stage.time = 1.0
     dispatcher.finish()
-    assert dispatcher.failed == {}
-    assert [r for r in stage.written if r["kind"] == "out"] == []
+    assert dispatcher.books.attempts.out == {}
+    assert stage.of(ArmOut) == []
 
 
 # A whole race.
@@ -668,7 +779,7 @@ def test_a_penalty_for_one_arm_does_not_make_the_others_look_certain() -> None:
             [math.inf, 0.5, 0.501],
             confidence=0.95,
             direction="minimize",
-            engine=VirtualHost(seed=seed),
+            engine=VirtualEngine(seed=seed),
             scaling=CorePool(4, lambda cores: 1 / cores),
             seed=seed,
             max_pulls=60,
@@ -683,6 +794,10 @@ def rarely_large(arm: float, *, seed: int) -> float:
     return 37.0 if lot < 0.01 else float(lot < arm)
 
 
+def noises_of(records: Sequence[Record]) -> list[str]:
+    return [record.noise.kind for record in records if isinstance(record, PlanMade)]
+
+
 def test_a_value_that_is_not_binary_is_not_forgotten_by_a_kill(tmp_path: Path) -> None:
     """Killed between that value and the new plan, the race must not go on as one of zeros and ones.
 
@@ -694,17 +809,17 @@ def test_a_value_that_is_not_binary_is_not_forgotten_by_a_kill(tmp_path: Path) -
         options: dict[str, Any] = {"confidence": 0.95, "max_pulls": 300, "progress": False}
         options |= {"scaling": CorePool(4, lambda cores: 1 / cores), "paired": False}
         arms = [0.3, 0.5, 0.8]
-        race(rarely_large, arms, engine=VirtualHost(), seed=seed, journal=journal, **options)
+        race(rarely_large, arms, engine=VirtualEngine(), seed=seed, journal=journal, **options)
         return read_records(journal)
 
     records = run()
-    large = next(i for i, r in enumerate(records) if 37.0 in r.get("values", []))
-    assert [r["noise"]["kind"] for r in records[:large] if r["kind"] == "plan"] == ["bernoulli"]
+    large = next(i for i, r in enumerate(records) if 37.0 in getattr(r, "values", []))
+    assert noises_of(records[:large]) == ["bernoulli"]
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[: large + 1]))
     after = run()[large + 1 :]
-    assert [r["noise"]["kind"] for r in after if r["kind"] == "plan"] == ["normal"]
-    kinds = [record["kind"] for record in after]
+    assert noises_of(after) == ["normal"]
+    kinds = [record.kind for record in after]
     assert "results" not in kinds[: kinds.index("plan")], "it is planned anew before it goes on"
 
 
@@ -720,12 +835,12 @@ def test_values_that_have_not_varied_yet_prove_nothing() -> None:
     wrong = 0
     for seed in range(150):
         result = race(
-            coin, [0.5, 0.45], seed=seed, max_pulls=40, engine=VirtualHost(seed=seed), **options
+            coin, [0.5, 0.45], seed=seed, max_pulls=40, engine=VirtualEngine(seed=seed), **options
         )
         wrong += result.decided and result.index == 1
     assert binomtest(wrong, 150, 0.001, alternative="greater").pvalue > 1e-6
     for arms in ([1.0, 0.0], [0.9, 0.1], [0.8, 0.0]):  # none of which varies, both, or one
-        clear = race(coin, arms, engine=VirtualHost(), **options)
+        clear = race(coin, arms, engine=VirtualEngine(), **options)
         assert (clear.decided, clear.best) == (True, arms[0])
 
 
@@ -753,22 +868,22 @@ def slow_pulls(*slow: tuple[int, int], seconds: float = 100.0) -> Script:
 def test_a_boxed_round_ends_at_its_time_with_what_is_back_in_any_order() -> None:
     stage = Stage(slow_pulls((0, 0), (1, 2)))
     dispatcher = stage.dispatcher(pool=flat(4))
-    dispatcher.in_order = True  # that is for rounds without an end
     dispatcher.pursue(boxed(4, 4, until=7.5))
-    results = dispatcher.wait(7.5)
+    results = results_of(dispatcher, 7.5)
     assert (stage.time, results.last) == (7.5, True)
     assert heard_of(results) == {0: (3, 0.006), 1: (3, 3.004)}
     assert dispatcher.spent == results.total + 2
     assert dispatcher.close_round(0).seconds == 7.5
     record = stage.written[-1]
-    assert (record["kind"], record["boxed"], record["at"]) == ("round", True, 7.5)
+    assert isinstance(record, RoundEnded)
+    assert (record.boxed, record.at) == (True, 7.5)
 
 
 def test_a_boxed_round_ends_early_if_all_is_back() -> None:
     stage = Stage(all_well(1.0))
     dispatcher = stage.dispatcher(pool=flat(4))
     dispatcher.pursue(boxed(4, 4, until=50.0))
-    results = dispatcher.wait(50.0)
+    results = results_of(dispatcher, 50.0)
     assert (stage.time, results.last, results.total) == (2.0, True, 8)
     assert dispatcher.spent == 8
 
@@ -777,21 +892,23 @@ def test_at_its_end_the_fallen_are_cancelled_and_the_survivors_left_to_finish() 
     stage = Stage(slow_pulls((0, 1), (1, 1), seconds=4.5))
     dispatcher = stage.dispatcher(pool=flat(4))
     dispatcher.pursue(boxed(2, 2, until=3.0))
-    assert heard_of(dispatcher.wait(3.0)) == {0: (1, 0.0), 1: (1, 1.0)}
+    assert heard_of(results_of(dispatcher, 3.0)) == {0: (1, 0.0), 1: (1, 1.0)}
     dispatcher.close_round(0)
     dispatcher.pursue(boxed(2, until=20.0))
     assert [pulls_of(stage.jobs[job].runs) for job in stage.killed] == [[(1, 1)]]
-    results = dispatcher.wait(20.0)
+    results = results_of(dispatcher, 20.0)
     assert stage.time == 4.0, "two pulls were asked for, two are back: the slow one is not needed"
     assert heard_of(results) == {0: (2, 0.005)}
     dispatcher.close_round(1)
     dispatcher.pursue(boxed(9, until=20.0))
-    last = dispatcher.wait(20.0)
+    last = results_of(dispatcher, 20.0)
     assert (0, 1) in stage.recorded()
     assert last.total == 9, "the slow one is among them, in the place of another"
     assert Counter(stage.recorded()).most_common(1)[0][1] == 1
     assert stage.started().count((0, 1)) == 1, "it was not started again"
-    assert dispatcher.ledger.skipped == 2  # the one of arm 1, and one of the last ones
+    assert (
+        sum(map(len, dispatcher.books.ledger._skipped)) == 2
+    )  # the one of arm 1, and one of the last ones
 
 
 def test_a_pull_that_fails_in_a_boxed_round_is_tried_again_in_the_next() -> None:
@@ -803,10 +920,10 @@ def test_a_pull_that_fails_in_a_boxed_round_is_tried_again_in_the_next() -> None
     stage = Stage(script)
     dispatcher = stage.dispatcher(pool=flat(4))
     dispatcher.pursue(boxed(1, 1, until=3.0))
-    assert heard_of(dispatcher.wait(3.0)) == {1: (1, 1.0)}
+    assert heard_of(results_of(dispatcher, 3.0)) == {1: (1, 1.0)}
     dispatcher.close_round(0)
     dispatcher.pursue(boxed(2, 2, until=30.0))
-    results = dispatcher.wait(30.0)
+    results = results_of(dispatcher, 30.0)
     assert results.last
     assert {arm: pulls for arm, (pulls, _) in heard_of(results).items()} == {0: 3, 1: 2}
     assert stage.failures() == [(0, 0, "exception")]
@@ -817,11 +934,11 @@ def test_a_deadline_before_its_time_is_no_end_of_the_round() -> None:
     stage = Stage(slow_pulls((0, 1)))
     dispatcher = stage.dispatcher(pool=flat(4))
     dispatcher.pursue(boxed(2, 2, until=50.0))
-    results = dispatcher.wait(10.0)
+    results = results_of(dispatcher, 10.0)
     assert (stage.time, results.last) == (10.0, False)
     assert heard_of(results) == {0: (1, 0.0), 1: (2, 2.001)}
     dispatcher.pursue(boxed(1, until=50.0))
-    rest = dispatcher.wait(10.0)
+    rest = results_of(dispatcher, 10.0)
     assert (rest.total, rest.last, stage.time) == (0, False, 10.0)
 
 
@@ -831,27 +948,23 @@ def test_a_boxed_round_is_repeated_with_what_was_known_at_its_end() -> None:
     told, ended = [], []
     for number, until in enumerate((3.0, 12.0)):
         dispatcher.pursue(boxed(2, 2, until=until))
-        told.append(heard_of(dispatcher.wait(until)))
-        known = dispatcher.ledger.snapshot()
-        ended.append(Ended(dispatcher.close_round(number), known))
+        told.append(heard_of(results_of(dispatcher, until)))
+        known = dispatcher.books.ledger.snapshot()
+        ended.append(PastRound(dispatcher.close_round(number), known))
     assert told == [{0: (1, 0.0), 1: (2, 2.001)}, {0: (3, 0.006), 1: (2, 2.005)}]
     second = Stage(all_well())
-    again = second.dispatcher(pool=flat(4))
-    for record in first.records:
-        if record["kind"] == "results":
-            again.restore(json.loads(json.dumps(record)))
-    again.restored()
+    again = second.dispatcher(pool=flat(4), past=first.of(PullsReturned))
     again.begin(np.arange(2), rounds=ended)
     for number, until in enumerate((3.0, 12.0)):
         again.pursue(boxed(2, 2, until=until))
-        results = again.wait(until)
+        results = results_of(again, until)
         assert results.last
         assert heard_of(results) == told[number]
         assert again.close_round(number) == ended[number].conditions
     assert second.jobs == []
     assert second.time == 0.0
     again.pursue(boxed(1, 1, until=20.0))
-    assert again.wait(20.0).last
+    assert results_of(again, 20.0).last
     assert max(Counter(first.recorded() + second.recorded()).values()) == 1
 
 
@@ -859,11 +972,13 @@ def test_delays_see_what_is_overdue_and_stay_the_same_while_little_is_new() -> N
     stage = Stage(lambda job, arm, pull: (50.0 if pull % 4 == 3 else 1.0, value_of(arm, pull)))
     dispatcher = stage.dispatcher(arms=1, pool=flat(64), rules={"cores": 64, "most_cores": 1})
     dispatcher.pursue(boxed(64, until=10.0))
-    assert dispatcher.wait(10.0).total == 48
-    delays = dispatcher.delays()
+    assert results_of(dispatcher, 10.0).total == 48
+    delays = dispatcher.close_round(0).delays
+    assert delays is not None
     assert delays.quantile(0.9) >= 9.0, "a quarter has run for ten times as long, and runs on"
     assert delays.quantile(0.5) == pytest.approx(1.0)
-    assert dispatcher.delays() is delays
+    dispatcher.learn()
+    assert dispatcher.model.delays is delays
 
 
 class Patient(Pacer):

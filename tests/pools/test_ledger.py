@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paceline.engines.ledger import Ledger
 
 from paceline.core.arrays import Floats, Ints
 from paceline.core.rounds import Looks, Results, Round, Until
 from paceline.core.tally import Tally
+from paceline.pools.ledger import Ledger
 
 Chunk = tuple[int, int, list[float]]  # arm, first pull, values
 Told = tuple[list[int], list[int], list[float], list[float], list[float]]

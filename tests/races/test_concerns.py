@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paceline.real import read_journal
 
 from benchmarks.inprocess import InProcess
 from paceline import RaceWarning, Result, Standing, race
 from paceline.cli import main
 from paceline.display.lines import PlainLines
+from paceline.races import read_journal
 
 
 def run(evaluate: Any, arms: list[Any], **more: Any) -> Result:

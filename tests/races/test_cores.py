@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from paceline.real import profile
 
 from paceline import race
 from paceline.core.fitting import Runtime, Timings
 from paceline.machine import available_cores
+from paceline.races import profile
 
 needs_two = pytest.mark.skipif(available_cores().cores < 2, reason="needs two cores")
 

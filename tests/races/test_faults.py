@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.real.processes import MARK, gone, marked
 
 from paceline import Command, race
+from tests.races.processes import MARK, gone, marked
 
 # Three of ten attempts go wrong, in one of seven ways; which, the seed and the attempt decide.
 FAULTY = """

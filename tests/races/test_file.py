@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from paceline.racefile import RaceFile, read_race_file
 
 from paceline import InvalidInput
 from paceline.commands import Command, Value
+from paceline.races.file import RaceFile, read_race_file
 
 COMMAND = 'command = "echo {x} {seed}"\n'
 ARMS = "[arms]\nx = [1, 2]\n"

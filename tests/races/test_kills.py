@@ -12,10 +12,9 @@ import uuid
 from collections import Counter
 from pathlib import Path
 
-from tests.real.processes import MARK, gone, marked
-from tests.real.virtual import pulls_of
-
 from paceline.journal import read_records
+from tests.races.processes import MARK, gone, marked
+from tests.races.virtual import pulls_of
 
 CYCLES = 30
 

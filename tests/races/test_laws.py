@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paceline.engines.ledger import Ledger
-from paceline.real import read_journal
-from tests.real.virtual import VirtualHost, pulls_of
 
 from paceline import (
     APR,
@@ -31,7 +28,10 @@ from paceline import (
 from paceline.core.seeds import pull_seed
 from paceline.engines import dispatch
 from paceline.errors import RaceFailed
+from paceline.pools.ledger import Ledger
+from paceline.races import read_journal
 from paceline.result import Result
+from tests.races.virtual import VirtualEngine, pulls_of
 
 POLICIES: dict[str, tuple[Policy, dict[str, Any]]] = {
     "apr": (APR(), {"confidence": 0.9}),
@@ -92,11 +92,11 @@ def races(draw: Any) -> dict[str, Any]:
     }
 
 
-def host_for(draw_seed: int, faults: float, kind: str, cores: int) -> VirtualHost:
-    return VirtualHost(cores=cores, duration=durations(kind), faults=faults, seed=draw_seed)
+def host_for(draw_seed: int, faults: float, kind: str, cores: int) -> VirtualEngine:
+    return VirtualEngine(cores=cores, duration=durations(kind), faults=faults, seed=draw_seed)
 
 
-def run(options: dict[str, Any], host: VirtualHost, journal: Path | None) -> Result | RaceFailed:
+def run(options: dict[str, Any], host: VirtualEngine, journal: Path | None) -> Result | RaceFailed:
     given_options = dict(options)
     what, arms = given_options.pop("evaluate"), given_options.pop("arms")
     try:
@@ -127,8 +127,8 @@ def test_the_laws_hold(options: dict[str, Any], weather: tuple[int, float, str])
     # Law 4: never more cores than there are (the crew asserts it), never two results for a pull.
     recorded = Counter(p for r in records if r["kind"] == "results" for p in pulls_of(r["pulls"]))
     assert all(count == 1 for count in recorded.values())
-    assert host.crews[0].most_in_use <= options["cores"]
-    assert host.crews[0].closed
+    assert host.workers[0].most_in_use <= options["cores"]
+    assert host.workers[0].closed
     # Law 3: the value of a pull depends on the race's seed, the arm and its number only; if pulls
     # are paired, on the number alone.
     shared = bool(records[0]["problem"]["paired"])
@@ -238,10 +238,10 @@ def test_the_journal_has_a_result_before_the_policy_hears_of_it(
 
     monkeypatch.setattr(Ledger, "put", spy)
     options = {"confidence": 0.9, "cores": 4, "scaling": CorePool(4, lambda c: 1.0 / c)}
-    race(evaluate, [0.1, 0.5], engine=VirtualHost(), journal=journal, progress=False, **options)  # type: ignore[arg-type]
+    race(evaluate, [0.1, 0.5], engine=VirtualEngine(), journal=journal, progress=False, **options)  # type: ignore[arg-type]
     assert unwritten == []
     monkeypatch.setattr(dispatch.Dispatcher, "_commit", lambda self: None)
     other = tmp_path / "other.jsonl"
     journal = other
-    race(evaluate, [0.1, 0.5], engine=VirtualHost(), journal=other, progress=False, **options)  # type: ignore[arg-type]
+    race(evaluate, [0.1, 0.5], engine=VirtualEngine(), journal=other, progress=False, **options)  # type: ignore[arg-type]
     assert unwritten

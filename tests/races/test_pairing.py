@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paceline.real import prepare
-from tests.real.virtual import VirtualHost, pulls_of
 
 from benchmarks.inprocess import InProcess
 from paceline import APR, InvalidInput, race
 from paceline.commands import Command
 from paceline.core.seeds import pull_seed
+from paceline.races import prepare
+from tests.races.virtual import VirtualEngine, pulls_of
 
 
 def seeded(arm: float, *, seed: int) -> float:
@@ -82,7 +82,7 @@ def records_of(journal: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("goal", [CONFIDENCE, DEADLINE])
 def test_the_kth_pulls_of_all_arms_get_one_seed(goal: dict[str, Any], tmp_path: Path) -> None:
     journal = tmp_path / "race.jsonl"
-    race(seeded, ARMS, engine=VirtualHost(), journal=journal, progress=False, seed=3, **goal)
+    race(seeded, ARMS, engine=VirtualEngine(), journal=journal, progress=False, seed=3, **goal)
     results = [record for record in records_of(journal) if record["kind"] == "results"]
     assert results
     for record in results:
@@ -117,7 +117,7 @@ def test_to_a_deadline_a_straggler_is_not_waited_for(tmp_path: Path) -> None:
     arms = [0.1 * arm for arm in range(8)]
     pulls = {}
     for paired in (None, False, True):
-        host = VirtualHost(cores=8, duration=slow_now_and_then)
+        host = VirtualEngine(cores=8, duration=slow_now_and_then)
         result = race(seeded, arms, deadline=20, paired=paired, engine=host, progress=False)
         assert result.elapsed <= 20.5
         pulls[paired] = result.pulls

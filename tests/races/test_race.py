@@ -151,9 +151,8 @@ def test_paired_pulls_share_their_seeds(tmp_path: Path) -> None:
     journal = tmp_path / "race.jsonl"
     race(seed_of, [0, 0], paired=True, max_pulls=40, journal=journal, progress=False)
     values: dict[tuple[int, int], float] = {}
-    from tests.real.virtual import pulls_of
-
     from paceline.journal import read_records
+    from tests.races.virtual import pulls_of
 
     for record in read_records(journal):
         if record["kind"] == "results":
@@ -168,7 +167,7 @@ def test_callbacks_see_every_round() -> None:
     result = race(noisy, [0.0, 1.0], confidence=0.9, callbacks=[seen.append], progress=False)
     assert len(seen) >= result.rounds
     assert seen[-1].arms[1].pulls > 0
-    assert seen[-1].cores == paceline.real.prepare(noisy, [0, 1]).settings.rules.cores
+    assert seen[-1].cores == paceline.races.prepare(noisy, [0, 1]).settings.rules.cores
     assert all(a.elapsed <= b.elapsed for a, b in pairwise(seen))
 
 

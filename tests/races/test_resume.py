@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paceline.real import prepare, read_journal
-from tests.real.virtual import VirtualHost
 
 from paceline import APR, Command, InvalidInput, PowerLaw, RaceFailed, Standing, race, resume
 from paceline.journal import read_records
+from paceline.races import prepare, read_journal
+from tests.races.virtual import VirtualEngine
 
 
 def noisy(arm: float, *, seed: int) -> float:
@@ -44,9 +44,9 @@ def kinds(path: Path) -> list[str]:
 def test_an_ended_race_is_read_again_and_not_run(tmp_path: Path) -> None:
     path = tmp_path / "race.jsonl"
     options: dict[str, Any] = {"confidence": 0.9, "cores": 4, "journal": path, "progress": False}
-    first = race(noisy, [0.0, 1.0], engine=VirtualHost(), **options)
+    first = race(noisy, [0.0, 1.0], engine=VirtualEngine(), **options)
     before = path.read_bytes()
-    again = race(noisy, [0.0, 1.0], engine=VirtualHost(), **options)
+    again = race(noisy, [0.0, 1.0], engine=VirtualEngine(), **options)
     assert path.read_bytes() == before
     assert (again.verdict, again.pulls, again.rounds) == (first.verdict, first.pulls, first.rounds)
     assert again.elapsed == pytest.approx(first.elapsed, abs=1e-5)
@@ -55,13 +55,13 @@ def test_an_ended_race_is_read_again_and_not_run(tmp_path: Path) -> None:
 def test_a_cap_that_is_raised_lets_a_race_go_on(tmp_path: Path) -> None:
     path = tmp_path / "race.jsonl"
     options: dict[str, Any] = {"confidence": 0.9, "cores": 4, "journal": path, "progress": False}
-    capped = race(noisy, [0.0, 1.0], max_pulls=12, engine=VirtualHost(), **options)
+    capped = race(noisy, [0.0, 1.0], max_pulls=12, engine=VirtualEngine(), **options)
     assert not capped.decided
-    done = race(noisy, [0.0, 1.0], max_pulls=5000, engine=VirtualHost(), **options)
+    done = race(noisy, [0.0, 1.0], max_pulls=5000, engine=VirtualEngine(), **options)
     assert done.decided
     assert kinds(path).count("session") == 2
     straight = race(
-        noisy, [0.0, 1.0], max_pulls=5000, engine=VirtualHost(), **(options | {"journal": None})
+        noisy, [0.0, 1.0], max_pulls=5000, engine=VirtualEngine(), **(options | {"journal": None})
     )
     assert done.best == straight.best
 
@@ -70,13 +70,13 @@ def test_a_race_to_both_goals_is_read_again_or_goes_on_to_a_later_deadline(tmp_p
     path = tmp_path / "race.jsonl"
     options: dict[str, Any] = {"confidence": 0.95, "cores": 4, "journal": path, "progress": False}
     arms = [0.0, 0.2]
-    short = race(noisy, arms, deadline=6, engine=VirtualHost(), **options)
+    short = race(noisy, arms, deadline=6, engine=VirtualEngine(), **options)
     assert short.decided
     assert short.confidence is None or short.confidence < 0.95
-    again = race(noisy, arms, deadline=6, engine=VirtualHost(), **options)
+    again = race(noisy, arms, deadline=6, engine=VirtualEngine(), **options)
     assert (again.verdict, again.confidence) == (short.verdict, short.confidence)
     assert again.pulls == short.pulls
-    longer = race(noisy, arms, deadline=600, engine=VirtualHost(), **options)
+    longer = race(noisy, arms, deadline=600, engine=VirtualEngine(), **options)
     assert (longer.best, longer.confidence) == (0.2, 0.95)
 
 
@@ -84,9 +84,9 @@ def test_a_later_deadline_is_planned_for(tmp_path: Path) -> None:
     path = tmp_path / "race.jsonl"
     arms = [0.0, 0.1, 0.2, 0.3]
     options: dict[str, Any] = {"cores": 4, "journal": path, "progress": False}
-    host = VirtualHost()
+    host = VirtualEngine()
     short = race(noisy, arms, deadline=20, engine=host, **options)
-    longer = race(noisy, arms, deadline=200, engine=VirtualHost(), **options)
+    longer = race(noisy, arms, deadline=200, engine=VirtualEngine(), **options)
     assert short.elapsed <= 20.5
     assert 100 < longer.elapsed <= 200.5
     assert longer.pulls > 3 * short.pulls
@@ -115,14 +115,14 @@ def test_whoever_resumes_a_stopped_race_has_mended_it(tmp_path: Path) -> None:
     options: dict[str, Any] = {
         "confidence": 0.9, "cores": 4, "journal": path, "progress": False, "on_failure": "stop",
     }  # fmt: skip
-    all_broken = VirtualHost(fatal=lambda arm, pull: True)
+    all_broken = VirtualEngine(fatal=lambda arm, pull: True)
     drop = options | {"on_failure": "drop-arm"}
     with pytest.raises(RaceFailed, match="all 3 arms failed"):
         race(noisy, [0.0, 2.0, 1.0], engine=all_broken, **drop)
-    broken = VirtualHost(fatal=lambda arm, pull: arm == 1 and pull == 5)
+    broken = VirtualEngine(fatal=lambda arm, pull: arm == 1 and pull == 5)
     with pytest.raises(RaceFailed, match="broken"):
         race(noisy, [0.0, 2.0, 1.0], engine=broken, **options)
-    mended = race(noisy, [0.0, 2.0, 1.0], engine=VirtualHost(), **options)
+    mended = race(noisy, [0.0, 2.0, 1.0], engine=VirtualEngine(), **options)
     assert mended.best == 2.0
     assert mended.arms[1].status == "best"
     assert read_journal(path).standing.arms[1].status == "best"
@@ -136,11 +136,11 @@ def test_long_labels_do_not_make_two_races_one(tmp_path: Path) -> None:
     words = "a very long setting that is the same for all of the arms of this race"
     options: dict[str, Any] = {"max_pulls": 20, "cores": 2, "journal": path, "progress": False}
     arms = [{"name": words, "rate": rate} for rate in (1, 2, 3)]
-    result = race(rate, arms, engine=VirtualHost(), **options)
+    result = race(rate, arms, engine=VirtualEngine(), **options)
     assert len({record.label for record in result.arms}) == 3
     others = [{"name": words, "rate": rate} for rate in (30, 2, 1)]
     with pytest.raises(InvalidInput, match="another race: its arms"):
-        race(rate, others, engine=VirtualHost(), **options)
+        race(rate, others, engine=VirtualEngine(), **options)
 
 
 def test_a_command_is_resumed_from_its_journal_alone(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_command_is_resumed_from_its_journal_alone(tmp_path: Path) -> None:
 )
 def test_a_damaged_journal_is_refused_in_words(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "race.jsonl"
-    race(noisy, [0, 1], max_pulls=4, cores=1, journal=path, engine=VirtualHost(), progress=False)
+    race(noisy, [0, 1], max_pulls=4, cores=1, journal=path, engine=VirtualEngine(), progress=False)
     lines = path.read_text().splitlines()[:7]
     lines = [line] if "race" in line else [*lines, line, lines[-1]]
     path.write_text("\n".join(lines) + "\n")
@@ -182,7 +182,7 @@ def test_numbers_of_numpy_and_paths_can_be_written_down(tmp_path: Path) -> None:
         "confidence": np.float32(0.9), "top": np.int64(1), "journal": path, "progress": False,
     }  # fmt: skip
     for _ in range(2):
-        result = race(noisy, [np.float64(0), np.float64(3)], engine=VirtualHost(), **options)
+        result = race(noisy, [np.float64(0), np.float64(3)], engine=VirtualEngine(), **options)
         assert result.index == 1
     assert result.arms[1].label == "3.0"
     json.loads(path.read_text().splitlines()[0])
@@ -190,7 +190,7 @@ def test_numbers_of_numpy_and_paths_can_be_written_down(tmp_path: Path) -> None:
 
 def test_check_refuses_what_run_would_refuse(tmp_path: Path) -> None:
     path = tmp_path / "race.jsonl"
-    race(noisy, [0, 1], max_pulls=2, journal=path, engine=VirtualHost(), progress=False)
+    race(noisy, [0, 1], max_pulls=2, journal=path, engine=VirtualEngine(), progress=False)
     with pytest.raises(InvalidInput, match="another race"):
         prepare(noisy, [0, 2], journal=path).describe()
 
@@ -199,7 +199,7 @@ def test_callbacks_see_what_a_round_decided() -> None:
     seen: list[Standing] = []
     result = race(
         noisy, [0.0, 5.0, 4.5], confidence=0.9, cores=4, callbacks=[seen.append],
-        engine=VirtualHost(), progress=False,
+        engine=VirtualEngine(), progress=False,
     )  # fmt: skip
     complete = [standing.rounds for standing in seen]
     assert complete == list(range(1, len(seen) + 1))
@@ -207,7 +207,7 @@ def test_callbacks_see_what_a_round_decided() -> None:
 
 
 def test_a_cap_counts_the_pulls_of_arms_that_failed() -> None:
-    host = VirtualHost(fatal=lambda arm, pull: arm == 0 and pull == 60)
+    host = VirtualEngine(fatal=lambda arm, pull: arm == 0 and pull == 60)
     result = race(
         noisy, [0.0, 0.0, 0.01], confidence=0.99, cores=4, max_pulls=300, engine=host,
         paired=False, progress=False,
@@ -224,7 +224,7 @@ def test_a_failure_that_leaves_one_arm_is_shown_too() -> None:
         def close(self, result: Any) -> None:
             pass
 
-    host = VirtualHost(fatal=lambda arm, pull: arm == 0)
+    host = VirtualEngine(fatal=lambda arm, pull: arm == 0)
     result = race(noisy, [0.0, 1.0], cores=2, engine=host, progress=Screen())
     assert (result.best, result.decided, result.confidence) == (1.0, True, None)
     assert result.arms[1].pulls > 0
@@ -233,7 +233,7 @@ def test_a_failure_that_leaves_one_arm_is_shown_too() -> None:
 def test_a_scaling_is_a_shape_and_its_level_is_measured() -> None:
     result = race(
         noisy, [0.0, 0.1, 0.2], cores=4, deadline=60, scaling=PowerLaw(0.5, unit_seconds=1e6),
-        engine=VirtualHost(), progress=False,
+        engine=VirtualEngine(), progress=False,
     )  # fmt: skip
     assert result.scaling is not None
     assert result.scaling.runtime_seconds[0] == pytest.approx(1.0, rel=0.2)
@@ -242,7 +242,7 @@ def test_a_scaling_is_a_shape_and_its_level_is_measured() -> None:
 
 
 def test_without_a_value_nobody_is_the_best() -> None:
-    host = VirtualHost(duration=lambda rng, cores: 100.0)
+    host = VirtualEngine(duration=lambda rng, cores: 100.0)
     result = race(noisy, [0.0, 1.0], deadline=1, cores=2, engine=host, progress=False)
     assert (result.best, result.index, result.decided) == (None, -1, False)
     assert result.to_json()["best"] is None
@@ -258,7 +258,7 @@ def test_a_race_of_a_policy_of_one_s_own_is_shown_too(tmp_path: Path) -> None:
     path = tmp_path / "race.jsonl"
     race(
         noisy, [0.0, 1.0], policy=Mine(), confidence=0.9, cores=4, journal=path,
-        engine=VirtualHost(), progress=False,
+        engine=VirtualEngine(), progress=False,
     )  # fmt: skip
     view = read_journal(path)
     assert view.decided
@@ -280,7 +280,7 @@ def test_an_ended_race_to_a_date_is_read_again_and_not_run(tmp_path: Path) -> No
     path = tmp_path / "race.jsonl"
     moment = datetime.now() + timedelta(hours=1)
     options: dict[str, Any] = {"confidence": 0.9, "deadline": moment, "cores": 4}
-    first = race(noisy, [0.0, 1.0], journal=path, engine=VirtualHost(), progress=False, **options)
+    first = race(noisy, [0.0, 1.0], journal=path, engine=VirtualEngine(), progress=False, **options)
     before = path.read_bytes()
-    again = race(noisy, [0.0, 1.0], journal=path, engine=VirtualHost(), progress=False, **options)
+    again = race(noisy, [0.0, 1.0], journal=path, engine=VirtualEngine(), progress=False, **options)
     assert (again.verdict, path.read_bytes()) == (first.verdict, before)

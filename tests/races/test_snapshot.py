@@ -2,9 +2,8 @@
 
 import random
 
-from tests.real.virtual import VirtualHost
-
 from paceline import Result, race
+from tests.races.virtual import VirtualEngine
 
 
 def noisy(arm: float, *, seed: int) -> float:
@@ -20,7 +19,7 @@ def to_both_goals(arms: list[float], confidence: float, deadline: float, top: in
         top=top,
         paired=False,
         cores=4,
-        engine=VirtualHost(),
+        engine=VirtualEngine(),
         progress=False,
     )
 
@@ -59,7 +58,7 @@ def test_the_first_pulls_of_all_are_no_round_of_the_policy() -> None:
         [1.0, 0.7, 0.2, -5.0],
         deadline=30,
         cores=4,
-        engine=VirtualHost(),
+        engine=VirtualEngine(),
         callbacks=[lambda standing: seen.append(standing.rounds)],
         progress=False,
     )

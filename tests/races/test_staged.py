@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paceline.engines.crew import Job, NothingMore
 from paceline.engines.work import FunctionWork, Work
-from paceline.real import prepare, read_journal
-from paceline.real.contest import Contest
-from paceline.real.prepared import replay
 from scipy.stats import binomtest
-from tests.real.virtual import VirtualCrew, VirtualHost, pulls_of
 
 from paceline import CorePool, PowerLaw, Staged, race
 from paceline.cli import main
 from paceline.core.rounds import Round
 from paceline.journal import read_records
+from paceline.races import prepare, read_journal
+from paceline.races.prepared import replay
+from paceline.races.session import Contest
+from tests.races.virtual import VirtualCrew, VirtualEngine, pulls_of
 
 CORES = 16
 
@@ -48,9 +48,9 @@ def uneven(rng: random.Random, cores: int) -> float:
     return rng.lognormvariate(0, 0.4) * (20 if rng.random() < 0.02 else 1) / float(cores**0.7)
 
 
-def host_of(seed: int = 0, **options: Any) -> VirtualHost:
+def host_of(seed: int = 0, **options: Any) -> VirtualEngine:
     given: dict[str, Any] = {"cores": CORES, "duration": uneven, "seed": seed}
-    return VirtualHost(**(given | options))
+    return VirtualEngine(**(given | options))
 
 
 def pool() -> CorePool:
@@ -243,7 +243,7 @@ def test_an_arm_that_fails_when_hardly_any_time_is_left_does_not_stop_the_race(
 ) -> None:
     """A policy may then find what is left too short to begin with: what is known is the answer."""
     path, seconds = tmp_path / "race.jsonl", iter([1.0, 1.0, 1.0, 1.29])
-    host = VirtualHost(
+    host = VirtualEngine(
         cores=4,
         duration=lambda rng, cores: next(seconds, 1.0),
         fatal=lambda arm, pull: arm == 3,
@@ -257,7 +257,7 @@ def test_an_arm_that_fails_when_hardly_any_time_is_left_does_not_stop_the_race(
     assert (result.decided, result.arms[3].status) == (True, "failed")
     assert result.index == max(range(3), key=lambda arm: result.arms[arm].mean)
     before = path.read_bytes()
-    again = race(noisy, means(4), engine=VirtualHost(), **options)
+    again = race(noisy, means(4), engine=VirtualEngine(), **options)
     assert (again.verdict, path.read_bytes()) == (result.verdict, before)
     assert main(["show", str(path)]) == 0
 
@@ -286,7 +286,7 @@ class SlowCrew(VirtualCrew):
         return super().start(job)
 
 
-class SlowHost(VirtualHost):
+class SlowHost(VirtualEngine):
     def crew(self, work: Work, cores: int) -> VirtualCrew:
         assert isinstance(work, FunctionWork)
         self.crews.append(SlowCrew(self, work, cores))

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.inprocess import InProcess, InProcessCrew
 from paceline import race
-from paceline.engines.backlog import Backlog
+from paceline.pools.backlog import Backlog
 from tests.statistical.test_guarantee import refutes
 
 ARMS = 4

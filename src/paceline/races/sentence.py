@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from paceline.core.rounds import Verdict
 from paceline.core.words import listed
+from paceline.display.text import arm_name
 from paceline.races.settings import Settings
 from paceline.result import ArmRecord
 
@@ -52,4 +53,4 @@ def _tie(chosen: Sequence[int], arms: Sequence[ArmRecord]) -> str:
 
 
 def _list(names: Sequence[str]) -> str:
-    return listed(names, _MOST_NAMED)
+    return listed([arm_name(name) for name in names], _MOST_NAMED)

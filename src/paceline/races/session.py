@@ -14,6 +14,7 @@ import numpy as np
 from paceline.core.arrays import Ints
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import Interruption, Round, Verdict
+from paceline.display.text import arm_name
 from paceline.durations import say_seconds
 from paceline.errors import InvalidInput, RaceFailed
 from paceline.journal.records import PlanMade, PullFailed
@@ -260,5 +261,5 @@ def _is_binary(value: float) -> bool:
 def describe_failure(label: str, failure: PullFailed) -> str:
     """What happened, with the traceback or what was printed below."""
     detail = failure.detail.strip()
-    said = f'pull {failure.pull} of arm "{label}" {failure.message}'
+    said = f"pull {failure.pull} of arm {arm_name(label)} {failure.message}"
     return said + (f"\n{detail}" if detail else "")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from paceline.core.noise import Noise
 from paceline.core.pool import CorePool
 from paceline.core.rounds import Verdict
 from paceline.core.tally import Tally
+from paceline.display.text import arm_name
 from paceline.pools.books import Books
 from paceline.races.sentence import sentence
 from paceline.races.settings import Settings
@@ -62,12 +63,12 @@ def result_of(
         confidence=verdict.confidence,
         chosen=chosen,
         still_in=() if verdict.decided else named,
-        standing=_standing(view, arms),
+        standing=_standing(replace(view, busy_cores=0), arms),
         core_seconds=books.core_seconds,
         scaling=scaling,
         assumed=view.noise.describe(),
         failures=tuple(
-            f'pull {failure.pull} of arm "{settings.labels[failure.arm]}" {failure.message}'
+            f"pull {failure.pull} of arm {arm_name(settings.labels[failure.arm])} {failure.message}"
             for failure in books.attempts.failures
         ),
         journal=None if journal is None else str(journal),

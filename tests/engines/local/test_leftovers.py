@@ -9,12 +9,12 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from tests.real.processes import MARK, gone, marked
 
 from paceline.engines.events import Began, Finished, Lost
 from paceline.engines.local.workers import LocalWorkers
 from paceline.errors import RaceFailed
 from tests.engines.local.driving import ends, job, opened, run, until, values
+from tests.races.processes import MARK, gone, marked
 
 
 @pytest.fixture
