@@ -1,6 +1,5 @@
 """Pulls that use several cores: what more cores give, and whether rounds take what λ says."""
 
-import json
 import statistics
 import tempfile
 import time
@@ -13,6 +12,8 @@ from paceline import Staged, profile, race
 from paceline.commands import Command
 from paceline.core.pool import CorePool
 from paceline.display.table import Table
+from paceline.journal import read_records
+from paceline.journal.records import PullsReturned, RoundEnded
 from paceline.paper.cosmology_lab import load_workload
 from paceline.paper.report import Setup
 from paceline.paper.workload import example_folder, load_example
@@ -111,14 +112,14 @@ def _rounds(run: Callable[[Path], None]) -> list[tuple[int, float]]:
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder) / "race.jsonl"
         run(journal)
-        records = [json.loads(line) for line in journal.read_text().splitlines()]
+        records = read_records(journal)
     rounds, began, pulls = [], 0.0, 0
     for record in records:
-        if record["kind"] == "results":
-            pulls += sum(run[2] for run in record["pulls"])
-        elif record["kind"] == "round":
-            rounds.append((pulls, record["at"] - began))
-            began, pulls = record["at"], 0
+        if isinstance(record, PullsReturned):
+            pulls += sum(run.pulls for run in record.pulls)
+        elif isinstance(record, RoundEnded):
+            rounds.append((pulls, record.at - began))
+            began, pulls = record.at, 0
     return [(pulls, taken) for pulls, taken in rounds[1:] if pulls > 0]
 
 

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
-from paceline.engines.dispatch import Dispatcher
 
 import paceline
-from paceline.core.rounds import Round
+from paceline.core.rounds import Results, Round
 from paceline.display.table import Table
-from paceline.engines.local import LocalHost
+from paceline.pools.books import Books
+from paceline.pools.clock import RaceClock
+from paceline.pools.dispatcher import Dispatcher
+from paceline.pools.model import PoolModel
 from paceline.races import prepare
-from paceline.races.prepared import make_work
 
 _NO_OPS = 400_000
 _REPEATS = 3
@@ -57,8 +58,15 @@ def bare_rate(size: int) -> float:
 def dispatcher_for(function: Callable[..., float], cores: int) -> Dispatcher:
     pool = paceline.CorePool(cores, lambda _: 1e-6)
     settings = prepare(function, [0, 1], deadline=1e6, cores=cores, scaling=pool).settings
-    crew = LocalHost().crew(make_work(settings), cores)
-    return Dispatcher(crew, settings.rules, 2, pool=pool)
+    engine = settings.engine
+    return Dispatcher(
+        engine.open(settings.workload(), cores),
+        settings.rules,
+        Books(arms=2),
+        clock=RaceClock(engine.now),
+        model=PoolModel(settings.rules, pool),
+        largest_group=engine.abilities.group,
+    )
 
 
 def pull(dispatcher: Dispatcher, each: int) -> None:
@@ -68,6 +76,7 @@ def pull(dispatcher: Dispatcher, each: int) -> None:
         some = np.flatnonzero(left)
         dispatcher.pursue(Round(some, left[some]))
         results = dispatcher.wait(1e6)
+        assert isinstance(results, Results)
         left[results.arms] -= results.pulls
 
 
@@ -78,7 +87,7 @@ def our_rate() -> tuple[float, int]:
         pull(dispatcher, 100)  # the workers start here
         began = time.perf_counter()
         pull(dispatcher, _NO_OPS // 2)
-        return _NO_OPS / (time.perf_counter() - began), dispatcher.crew.largest_job
+        return _NO_OPS / (time.perf_counter() - began), dispatcher.giver.largest
     finally:
         dispatcher.finish()
 
@@ -88,10 +97,10 @@ def share_in_pulls() -> float:
     dispatcher = dispatcher_for(spin, 2)
     try:
         pull(dispatcher, 2)
-        before, began = dispatcher.core_seconds, time.perf_counter()
+        before, began = dispatcher.books.core_seconds, time.perf_counter()
         pull(dispatcher, 60)
         seconds = time.perf_counter() - began
-        return (dispatcher.core_seconds - before) / (2 * seconds)
+        return (dispatcher.books.core_seconds - before) / (2 * seconds)
     finally:
         dispatcher.finish()
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scipy.stats import binomtest
 
-from benchmarks.inprocess import InProcess
+from benchmarks.inprocess import in_process
 from paceline import race
 from paceline.display.table import Table
 from paceline.machine import available_cores
@@ -75,7 +75,7 @@ def one(case: Case, number: int) -> bool:
         list(range(case.arms)),
         confidence=CONFIDENCE,
         max_pulls=case.cap,
-        engine=InProcess(),
+        engine=in_process(),
         progress=False,
     )
     return lost(result, place)

@@ -6,7 +6,9 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +16,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paceline.engines.jobs import Run
 from paceline.errors import InvalidInput, PacelineError
-from paceline.journal import Journal, Record, is_locked, read_records
+from paceline.journal import Journal, Reader, Record, is_locked, read_records
+from paceline.journal.records import ArmOut, PullsReturned, RaceBegun
 
+HEADER = RaceBegun(2, problem={"what": "ä"}, options={}, labels=("ä", "b\n"))
 RECORDS: list[Record] = [
-    {"kind": "race", "labels": ["ä", "b\n"], "format": 1},
-    {"kind": "results", "values": [0.1, -0.0, 1e-320]},
-    {"kind": "out", "arm": 3},
+    HEADER,
+    PullsReturned(0.5, 4, (Run(0, 0, 2), Run(1, 0, 1)), [0.1, -0.0, 1e-320], [0.5, 0.1, 0.2]),
+    ArmOut(2.5, 3),
 ]
-LINES = [json.dumps(record, separators=(",", ":")).encode() + b"\n" for record in RECORDS]
+OUT = ArmOut(3.5, 1)
+
+
+def line_of(plain: dict[str, Any]) -> bytes:
+    """A line as it stands in the file: the checksum is of all that stands before it."""
+    body = json.dumps(plain, separators=(",", ":")).encode()[:-1]
+    return body + f',"sum":"{zlib.crc32(body):08x}"}}\n'.encode()
+
+
+LINES = [line_of(record.to_json()) for record in RECORDS]
 WHOLE = b"".join(LINES)
 
 
@@ -30,7 +44,7 @@ WHOLE = b"".join(LINES)
 def quick_disk() -> Iterator[None]:
     """No crash of the machine is tested here, and the disk takes a millisecond each time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paceline.journal.os.fsync", lambda file: None)
+        patch.setattr("paceline.journal.file.os.fsync", lambda file: None)
         yield
 
 
@@ -61,7 +75,7 @@ def test_a_commit_reaches_the_disk_before_it_returns(
     sizes: list[int] = []
     with Journal.open(path) as journal:
         monkeypatch.setattr(
-            "paceline.journal.os.fsync", lambda file: sizes.append(os.fstat(file).st_size)
+            "paceline.journal.file.os.fsync", lambda file: sizes.append(os.fstat(file).st_size)
         )
         journal.add(RECORDS[0])
         assert sizes == []
@@ -82,8 +96,8 @@ def test_wherever_the_file_is_cut_the_whole_lines_are_kept(tmp_path: Path) -> No
         with Journal.open(path) as journal:
             assert journal.records == RECORDS[:count]
             assert path.read_bytes() == WHOLE[: ends[count]]
-            journal.add({"kind": "race"})
-        assert read_records(path) == [*RECORDS[:count], {"kind": "race"}]
+            journal.add(OUT if count else RECORDS[0])
+        assert read_records(path) == [*RECORDS[:count], OUT if count else RECORDS[0]]
 
 
 @pytest.mark.parametrize("zeros", [1, 7, 4096, 10_000])
@@ -96,8 +110,8 @@ def test_zero_bytes_at_the_tail_are_cut_off(
     path = tmp_path / "race.jsonl"
     path.write_bytes(WHOLE + torn + bytes(zeros) + end)
     assert read_records(path) == RECORDS
-    write(path, [{"kind": "session"}])
-    assert read_records(path) == [*RECORDS, {"kind": "session"}]
+    write(path, [OUT])
+    assert read_records(path) == [*RECORDS, OUT]
 
 
 DAMAGE = {
@@ -109,6 +123,10 @@ DAMAGE = {
     "a number": b"17\n",
     "no text": b"\xff\xfe\x80\n",
     "a line that lost its end": LINES[1][:-1],
+    "a line without a checksum": json.dumps(RECORDS[1].to_json()).encode() + b"\n",
+    "a checksum of something else": LINES[1].replace(b'"cores":4', b'"cores":2'),
+    "an unknown kind": line_of({"kind": "pet", "name": "Rex"}),
+    "a record that lacks what it should have": line_of({"kind": "out", "at": 1.0}),
 }
 
 
@@ -181,7 +199,7 @@ def test_a_full_disk_leaves_a_journal_that_can_be_read(
         journal.add(RECORDS[0])
         journal.commit()
         with monkeypatch.context() as patch:
-            patch.setattr("paceline.journal.os.write", nearly_full)
+            patch.setattr("paceline.journal.file.os.write", nearly_full)
             journal.add(RECORDS[1])
             journal.add(RECORDS[2])
             with pytest.raises(
@@ -208,7 +226,7 @@ def test_a_line_that_did_not_reach_the_disk_was_not_written(
     with Journal.open(path) as journal:
         journal.add(RECORDS[0])
         journal.commit()
-        monkeypatch.setattr("paceline.journal.os.fsync", broken)
+        monkeypatch.setattr("paceline.journal.file.os.fsync", broken)
         journal.add(RECORDS[1])
         with pytest.raises(PacelineError, match="Input/output error"):
             journal.commit()
@@ -244,10 +262,11 @@ WRITER = """
 import sys
 from pathlib import Path
 from paceline.journal import Journal
+from paceline.journal.records import ArmOut, RaceBegun
 journal = Journal.open(Path(sys.argv[1]))
-journal.add({"kind": "race"})
+journal.add(RaceBegun(2, problem={}, options={}, labels=()))
 journal.commit()
-journal.add({"kind": "lost"})
+journal.add(ArmOut(1.0, 0))
 print("ready", flush=True)
 sys.stdin.read()
 """
@@ -271,7 +290,7 @@ def test_the_lock_holds_between_processes_and_dies_with_its_process(tmp_path: Pa
             writer.kill()
     assert not is_locked(path)
     with Journal.open(path) as journal:
-        assert journal.records == [{"kind": "race"}], "committed is kept, added is not"
+        assert journal.records == [RaceBegun(2, {}, {}, ())], "committed is kept, added is not"
 
 
 def test_the_lock_does_not_outlive_the_writer_in_a_process_it_started(tmp_path: Path) -> None:
@@ -297,7 +316,7 @@ def test_a_reader_sees_whole_records_only_however_slowly_they_are_written(
         seen.append(read_records(path))
         return written
 
-    monkeypatch.setattr("paceline.journal.os.write", slow)
+    monkeypatch.setattr("paceline.journal.file.os.write", slow)
     write(path, RECORDS)
     assert all(records == RECORDS[: len(records)] for records in seen)
     assert {len(records) for records in seen} == {0, 1, 2, 3}
@@ -342,8 +361,84 @@ def test_a_reader_of_a_missing_file_does_not_create_it(tmp_path: Path) -> None:
 def test_floats_and_texts_come_back_to_the_last_bit(values: list[float], text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "race.jsonl")
-        write(path, [{"kind": "race", "values": values, "what": text}])
-        (record,) = read_records(path)
-    assert record["what"] == text
+        given = PullsReturned(0.0, 1, (Run(0, 0, len(values)),), values, [0.0] * len(values))
+        write(path, [replace(HEADER, labels=(text,)), given])
+        header, record = read_records(path)
+    assert isinstance(header, RaceBegun)
+    assert isinstance(record, PullsReturned)
+    assert header.labels == (text,)
     bits = [struct.pack("<d", value) for value in values]
-    assert [struct.pack("<d", value) for value in record["values"]] == bits
+    assert [struct.pack("<d", value) for value in record.values] == bits
+
+
+# Checksums.
+
+
+def test_a_flipped_digit_anywhere_is_noticed(tmp_path: Path) -> None:
+    """One digit for another, as a bad disk or a slip in an editor makes it."""
+    path = tmp_path / "race.jsonl"
+    digits = [place for place, byte in enumerate(WHOLE) if chr(byte).isdigit()]
+    assert len(digits) > 40
+    for place in digits:
+        other = b"1" if WHOLE[place : place + 1] != b"1" else b"7"
+        path.write_bytes(WHOLE[:place] + other + WHOLE[place + 1 :])
+        with pytest.raises(InvalidInput, match=r"damaged: line|has format"):
+            read_records(path)
+
+
+def test_a_changed_line_says_which_one_it_is_and_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "race.jsonl"
+    path.write_bytes(LINES[0] + LINES[1].replace(b"0.1", b"0.9") + LINES[2])
+    with pytest.raises(InvalidInput, match=r"line 2 .*changed after it was written.* from a copy"):
+        read_records(path)
+
+
+# The first format, which had no checksums.
+
+OLD = [
+    b'{"kind":"race","format":1,"problem":{},"options":{},"labels":["a","b"]}\n',
+    b'{"kind":"out","at":2.5,"arm":3}\n',
+]
+
+
+def test_the_first_format_is_read_and_goes_on_with_checksums(tmp_path: Path) -> None:
+    path = tmp_path / "race.jsonl"
+    path.write_bytes(b"".join(OLD))
+    old = [RaceBegun(1, {}, {}, ("a", "b")), ArmOut(2.5, 3)]
+    assert read_records(path) == old
+    write(path, [OUT])
+    assert path.read_bytes() == b"".join(OLD) + line_of(OUT.to_json())
+    assert read_records(path) == [*old, OUT]
+    path.write_bytes(path.read_bytes().replace(b'"at":3.5', b'"at":4.5'))
+    with pytest.raises(InvalidInput, match=r"line 3 .*checksum"):
+        read_records(path)
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "race.jsonl"
+    path.write_bytes(line_of(replace(HEADER, format=3).to_json()))
+    with pytest.raises(InvalidInput, match="has format 3, this paceline reads 1 and 2"):
+        read_records(path)
+
+
+# Following.
+
+
+def test_a_reader_follows_a_growing_journal_without_reading_it_anew(tmp_path: Path) -> None:
+    path = tmp_path / "race.jsonl"
+    path.write_bytes(b"")
+    reader = Reader(path)
+    seen: list[Record] = []
+    for end in range(len(WHOLE) + 1):
+        path.write_bytes(WHOLE[:end])
+        before = reader.offset
+        new = reader.read()
+        assert reader.offset == before + sum(len(line_of(record.to_json())) for record in new)
+        seen += new
+        assert seen == RECORDS[: len(seen)]
+    assert seen == RECORDS
+    assert reader.read() == []
+    blank = bytearray(path.read_bytes())
+    blank[: reader.offset] = b"?" * reader.offset  # what it has read, it does not look at again
+    path.write_bytes(bytes(blank) + line_of(OUT.to_json()))
+    assert reader.read() == [OUT]

@@ -5,10 +5,10 @@ import math
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from paceline.engines.dispatch import Rules, make_pool
 
 from paceline.core.pool import CorePool
-from paceline.pools.allocation import Allocator, Under, reconsider_after
+from paceline.pools.allocation import Allocator, RunningJob, reconsider_after
+from paceline.pools.rules import Rules
 
 
 @st.composite
@@ -19,19 +19,19 @@ def pools(draw: st.DrawFn) -> CorePool:
     most = draw(st.integers(least, cores))
     times = draw(st.lists(st.floats(0.01, 10.0), min_size=cores, max_size=cores))
     falling = sorted(times, reverse=True)
-    return make_pool(lambda count: falling[count - 1], Rules(cores, least, most))
+    return Rules(cores, least, most).pool(lambda count: falling[count - 1])
 
 
 def allowed(pool: CorePool) -> list[int]:
     return [c for c in range(1, pool.cores + 1) if math.isfinite(pool.runtime_seconds[c - 1])]
 
 
-jobs = st.builds(Under, st.integers(1, 6), st.floats(0.01, 20.0), st.floats(0.0, 40.0))
+jobs = st.builds(RunningJob, st.integers(1, 6), st.floats(0.01, 20.0), st.floats(0.0, 40.0))
 
 
 @given(pools(), st.integers(1, 100), st.integers(0, 12), st.lists(jobs, max_size=5))
 def test_never_more_than_is_free_and_never_fewer_than_a_pull_needs(
-    pool: CorePool, queued: int, free: int, under_way: list[Under]
+    pool: CorePool, queued: int, free: int, under_way: list[RunningJob]
 ) -> None:
     free = min(free, pool.cores)
     cores = Allocator(pool).next_cores(queued, free, under_way)
@@ -87,26 +87,28 @@ LINEAR = CorePool(8, lambda cores: 8 / cores)  # a pull takes 8 s on one core, 1
     ],
 )
 def test_it_waits_exactly_when_waiting_pays(left: float, cores: int) -> None:
-    under_way = [Under(7, expected=100.0, elapsed=100.0 - left)]
+    under_way = [RunningJob(7, expected=100.0, elapsed=100.0 - left)]
     # Of what has run longest one knows least: at least a tenth of what was expected is to come.
     assert under_way[0].left == max(left, 10.0)
-    fresh = [Under(7, expected=left, elapsed=0.0)]
+    fresh = [RunningJob(7, expected=left, elapsed=0.0)]
     assert Allocator(LINEAR).next_cores(1, 1, fresh) == cores
 
 
 def test_it_waits_for_as_many_jobs_as_it_takes() -> None:
-    soon, late = Under(1, 0.5, 0.0), Under(6, 50.0, 0.0)
+    soon, late = RunningJob(1, 0.5, 0.0), RunningJob(6, 50.0, 0.0)
     # The early end of the small job does not free enough: what counts is the other.
     assert Allocator(LINEAR).next_cores(1, 1, [soon, late]) == 1
-    assert Allocator(LINEAR).next_cores(1, 1, [soon, Under(6, 0.6, 0.0)]) == 0
-    assert Allocator(LINEAR).next_cores(1, 1, [Under(6, 0.6, 0.0), soon]) == 0
+    assert Allocator(LINEAR).next_cores(1, 1, [soon, RunningJob(6, 0.6, 0.0)]) == 0
+    assert Allocator(LINEAR).next_cores(1, 1, [RunningJob(6, 0.6, 0.0), soon]) == 0
     # Where either would do, it is the one that ends first, not the smaller one.
     four = CorePool(8, lambda cores: 8 / min(cores, 4))
-    assert Allocator(four).next_cores(1, 1, [Under(3, 50.0, 0.0), Under(4, 0.6, 0.0)]) == 0
+    assert (
+        Allocator(four).next_cores(1, 1, [RunningJob(3, 50.0, 0.0), RunningJob(4, 0.6, 0.0)]) == 0
+    )
 
 
 def test_nobody_waits_for_a_job_that_is_overdue() -> None:
-    due, overdue = Under(7, 1.0, 1.4), Under(7, 1.0, 1.6)
+    due, overdue = RunningJob(7, 1.0, 1.4), RunningJob(7, 1.0, 1.6)
     assert due.left == pytest.approx(0.1)
     assert overdue.left == math.inf
     assert Allocator(LINEAR).next_cores(1, 1, [due]) == 0
@@ -114,12 +116,16 @@ def test_nobody_waits_for_a_job_that_is_overdue() -> None:
 
 
 def test_a_job_of_which_nothing_is_known_is_not_waited_for() -> None:
-    assert Allocator(LINEAR).next_cores(1, 3, [Under(5, math.inf, 2.0)]) == 3
+    assert Allocator(LINEAR).next_cores(1, 3, [RunningJob(5, math.inf, 2.0)]) == 3
 
 
 def test_it_waits_if_what_is_free_is_too_little_for_any_pull() -> None:
-    pool = make_pool(lambda cores: 1 / cores, Rules(8, 4, 8))
-    for under_way in ([Under(5, 1.0, 0.0)], [Under(5, 1.0, 99.0)], [Under(5, math.inf, 0.0)]):
+    pool = Rules(8, 4, 8).pool(lambda cores: 1 / cores)
+    for under_way in (
+        [RunningJob(5, 1.0, 0.0)],
+        [RunningJob(5, 1.0, 99.0)],
+        [RunningJob(5, math.inf, 0.0)],
+    ):
         assert Allocator(pool).next_cores(1, 3, under_way) == 0
         assert Allocator(pool).next_cores(50, 3, under_way) == 0
 
@@ -130,12 +136,12 @@ def test_cores_that_suffice_do_not_wait_for_a_job_that_never_ends(
     pool: CorePool, queued: int, data: st.DataObject
 ) -> None:
     free = data.draw(st.integers(min(allowed(pool)), pool.cores))
-    hung = [Under(pool.cores - free, 1.0, 100.0)]
+    hung = [RunningJob(pool.cores - free, 1.0, 100.0)]
     assert Allocator(pool).next_cores(queued, free, hung) > 0
 
 
 @given(st.lists(jobs, min_size=1, max_size=5))
-def test_it_thinks_again_when_a_job_becomes_overdue(under_way: list[Under]) -> None:
+def test_it_thinks_again_when_a_job_becomes_overdue(under_way: list[RunningJob]) -> None:
     seconds = reconsider_after(under_way)
     waited_for = [job for job in under_way if job.left < math.inf]
     assert (seconds < math.inf) == bool(waited_for)
@@ -148,5 +154,5 @@ def test_it_thinks_again_when_a_job_becomes_overdue(under_way: list[Under]) -> N
 
 
 def test_it_does_not_wake_up_for_jobs_that_are_overdue_already() -> None:
-    assert reconsider_after([Under(1, 1.0, 5.0), Under(1, math.inf, 5.0)]) == math.inf
+    assert reconsider_after([RunningJob(1, 1.0, 5.0), RunningJob(1, math.inf, 5.0)]) == math.inf
     assert reconsider_after([]) == math.inf

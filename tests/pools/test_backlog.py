@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from paceline.engines.crew import Run, in_turn
 
-from paceline.pools.backlog import Backlog, split, split_in_turn
+from paceline.engines.jobs import Run, in_turn, progress, split
+from paceline.pools.backlog import Backlog
 
 ARMS = 4
 Pull = tuple[int, int]
@@ -127,7 +127,7 @@ def test_what_is_done_and_what_is_left_of_a_job_are_its_pulls_in_turn(
     number = data.draw(st.integers(0, len(order)))
     value = {pull: float(at) for at, pull in enumerate(order)}
     reported = [value[pull] for pull in order[:number]]
-    done, values, seconds, left = split_in_turn(job, reported, reported)
+    done, values, seconds, left = progress(job, reported, reported)
     assert [value[pull] for pull in pulls_of(done)] == values == seconds
     assert sorted(pulls_of(done)) == sorted(order[:number])
     assert in_turn(left) == order[number:]

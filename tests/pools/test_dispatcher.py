@@ -906,9 +906,7 @@ def test_at_its_end_the_fallen_are_cancelled_and_the_survivors_left_to_finish() 
     assert last.total == 9, "the slow one is among them, in the place of another"
     assert Counter(stage.recorded()).most_common(1)[0][1] == 1
     assert stage.started().count((0, 1)) == 1, "it was not started again"
-    assert (
-        sum(map(len, dispatcher.books.ledger._skipped)) == 2
-    )  # the one of arm 1, and one of the last ones
+    assert dispatcher.books.ledger.skipped == 2  # the one of arm 1, and one of the last ones
 
 
 def test_a_pull_that_fails_in_a_boxed_round_is_tried_again_in_the_next() -> None:

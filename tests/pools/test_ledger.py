@@ -448,10 +448,12 @@ class TestWhatIsDue:
 
     def test_values_of_an_arm_that_fell_are_counted_as_wasted(self) -> None:
         ledger = self.ledger()
-        assert ledger.expect(self.wanted([4, 4], due=[2, 2])) == 0
+        ledger.expect(self.wanted([4, 4], due=[2, 2]))
+        assert ledger.unheard == 0
         ledger.next_level()
         alone = Round(np.array([1]), np.array([2]), Looks(np.array([2])))
-        assert ledger.expect(alone) == 2  # arm 0 had two more
+        ledger.expect(alone)
+        assert ledger.unheard == 2  # arm 0 had two more
 
 
 # Rounds that say until when they last.
@@ -501,7 +503,8 @@ def test_a_boxed_round_tells_what_is_back_whichever_pulls_these_are_and_each_onc
     arms = len(rounds[0][0])
     live, tally = Ledger(arms), Tally.empty(arms)
     for pulls, came in rounds:
-        assert live.expect(boxed(pulls)) == 0
+        live.expect(boxed(pulls))
+        assert live.unheard == 0
         told = None
         for place, (arm, pull) in enumerate(came):
             told = live.next_level()
@@ -598,7 +601,8 @@ def test_skipped_pulls_of_arms_that_fall_are_counted_once() -> None:
     ledger.put(0, 4, [1.0])
     ledger.put(1, 0, [1.0] * 5)
     assert (ledger.close().total, ledger.skipped) == (9, 1)
-    assert ledger.expect(Round(np.array([1]), np.array([5]), Until(20.0))) == 0
+    ledger.expect(Round(np.array([1]), np.array([5]), Until(20.0)))
+    assert ledger.unheard == 0
     assert ledger.skipped == 1
 
 
@@ -639,8 +643,10 @@ def test_an_arm_that_is_asked_for_again_has_not_fallen() -> None:
     for arm in range(2):
         ledger.put(arm, 0, [1.0] * 20)
     for number in range(20):
-        unheard = ledger.expect(Round(np.array([number % 2]), np.array([1])))
-        assert number + unheard <= 40
+        ledger.expect(Round(np.array([number % 2]), np.array([1])))
+        assert number + ledger.unheard <= 40
         assert ledger.next_level() is not None
-    assert ledger.expect(Round(np.array([0]), np.array([1]))) == 10, "of the other arm"
-    assert ledger.expect(Round(np.array([1]), np.array([1]))) == 10
+    ledger.expect(Round(np.array([0]), np.array([1])))
+    assert ledger.unheard == 10, "of the other arm"
+    ledger.expect(Round(np.array([1]), np.array([1])))
+    assert ledger.unheard == 10

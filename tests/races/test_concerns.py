@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from benchmarks.inprocess import InProcess
+from benchmarks.inprocess import in_process
 from paceline import RaceWarning, Result, Standing, race
 from paceline.cli import main
 from paceline.display.lines import PlainLines
+from paceline.engines.simulated import SimulatedEngine
 from paceline.races import read_journal
 
 
 def run(evaluate: Any, arms: list[Any], **more: Any) -> Result:
     options: dict[str, Any] = {"confidence": 0.95, "max_pulls": 4000, "progress": False}
-    return race(evaluate, arms, engine=InProcess(), **(options | more))
+    return race(evaluate, arms, engine=in_process(), **(options | more))
 
 
 def same(arm: float) -> float:
@@ -182,13 +183,13 @@ def test_a_log_has_each_warning_once(capsys: pytest.CaptureFixture[str]) -> None
 # Races that would take very long.
 
 
-class Patient(InProcess):
+class Patient(SimulatedEngine):
     """A clock on which every look takes a second."""
 
     def __init__(self) -> None:
-        self.time = 0.0
+        super().__init__(cores=1, seconds=lambda _: 1e-4)
 
-    def clock(self) -> float:
+    def now(self) -> float:
         self.time += 1.0
         return self.time
 

@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from paceline.journal import read_records
+from paceline.journal.records import PullsReturned
 from tests.races.processes import MARK, gone, marked
 from tests.races.virtual import pulls_of
 
@@ -51,9 +52,9 @@ def recorded(journal: Path) -> dict[tuple[int, int], float]:
     found: dict[tuple[int, int], float] = {}
     seen: Counter[tuple[int, int]] = Counter()
     for record in read_records(journal) if journal.exists() else []:
-        if record["kind"] == "results":
-            pulls = pulls_of(record["pulls"])
-            found |= dict(zip(pulls, record["values"], strict=True))
+        if isinstance(record, PullsReturned):
+            pulls = pulls_of(record.pulls)
+            found |= dict(zip(pulls, record.values, strict=True))
             seen.update(pulls)
     assert all(count == 1 for count in seen.values()), "a pull was counted twice"
     return found

@@ -26,8 +26,8 @@ from paceline import (
     race,
 )
 from paceline.core.seeds import pull_seed
-from paceline.engines import dispatch
 from paceline.errors import RaceFailed
+from paceline.journal import Journal
 from paceline.pools.ledger import Ledger
 from paceline.races import read_journal
 from paceline.result import Result
@@ -49,7 +49,7 @@ POLICIES: dict[str, tuple[Policy, dict[str, Any]]] = {
 def quick_disk() -> Iterator[None]:
     """No crash of the machine is tested here, and the disk takes a millisecond each time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paceline.journal.os.fsync", lambda file: None)
+        patch.setattr("paceline.journal.file.os.fsync", lambda file: None)
         yield
 
 
@@ -124,7 +124,7 @@ def test_the_laws_hold(options: dict[str, Any], weather: tuple[int, float, str])
         journal = Path(folder, "race.jsonl")
         result = run(options, host, journal)
         records = records_of(journal)
-    # Law 4: never more cores than there are (the crew asserts it), never two results for a pull.
+    # Law 4: never more cores than there are (the workers assert it), never two results for a pull.
     recorded = Counter(p for r in records if r["kind"] == "results" for p in pulls_of(r["pulls"]))
     assert all(count == 1 for count in recorded.values())
     assert host.workers[0].most_in_use <= options["cores"]
@@ -151,12 +151,12 @@ def test_the_laws_hold(options: dict[str, Any], weather: tuple[int, float, str])
     # The race keeps its word about time and caps.
     deadline = options.get("deadline", math.inf)
     assert result.elapsed <= deadline + max(1.0, 0.02 * deadline)
-    assert sum(recorded.values()) <= options["max_pulls"] + VirtualCrewSlack
+    assert sum(recorded.values()) <= options["max_pulls"] + SLACK
     if result.confidence is not None:
         assert result.decided
 
 
-VirtualCrewSlack = 4 * 9  # pulls under way when the cap is reached are recorded too
+SLACK = 4 * 9  # pulls under way when the cap is reached are recorded too
 
 
 @settings(max_examples=40)
@@ -188,7 +188,8 @@ def test_a_resumed_race_ends_as_the_undisturbed_one(
         view = read_journal(journal)
     if isinstance(whole, RaceFailed) or isinstance(again, RaceFailed):
         return
-    assert view.verdict == again.verdict
+    assert view.ending is not None
+    assert view.ending.verdict == again.verdict
     assert [a.pulls for a in view.standing.arms] == [a.pulls for a in again.arms]
     clockless = options["scaling"] is not None and "deadline" not in options
     if clockless and weather[1] == 0.0:
@@ -240,7 +241,7 @@ def test_the_journal_has_a_result_before_the_policy_hears_of_it(
     options = {"confidence": 0.9, "cores": 4, "scaling": CorePool(4, lambda c: 1.0 / c)}
     race(evaluate, [0.1, 0.5], engine=VirtualEngine(), journal=journal, progress=False, **options)  # type: ignore[arg-type]
     assert unwritten == []
-    monkeypatch.setattr(dispatch.Dispatcher, "_commit", lambda self: None)
+    monkeypatch.setattr(Journal, "commit", lambda self: None)
     other = tmp_path / "other.jsonl"
     journal = other
     race(evaluate, [0.1, 0.5], engine=VirtualEngine(), journal=other, progress=False, **options)  # type: ignore[arg-type]

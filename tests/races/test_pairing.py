@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.inprocess import InProcess
+from benchmarks.inprocess import in_process
 from paceline import APR, InvalidInput, race
 from paceline.commands import Command
 from paceline.core.seeds import pull_seed
@@ -52,14 +52,16 @@ def test_who_shares_seeds_and_is_judged_by_pairs(
     evaluate: Any, options: dict[str, Any], shared: bool, paired: bool
 ) -> None:
     settings = prepare(evaluate, ARMS, **options).settings
-    assert (settings.shared_seeds, settings.paired) == (shared, paired)
+    pairing = settings.pairing
+    assert (pairing.shares_seeds, pairing.judges_pairs) == (shared, paired)
 
 
 def test_commands_share_seeds_unless_they_would_write_the_same_file() -> None:
     arms = [{"x": 1}, {"x": 2}]
 
     def shares(words: str, **more: Any) -> bool:
-        return prepare(Command.parse(words, **more), arms, confidence=0.95).settings.shared_seeds
+        settings = prepare(Command.parse(words, **more), arms, confidence=0.95).settings
+        return settings.pairing.shares_seeds
 
     assert shares("echo {x} {seed}")
     assert not shares("echo {x}")
@@ -93,7 +95,7 @@ def test_the_kth_pulls_of_all_arms_get_one_seed(goal: dict[str, Any], tmp_path: 
 def test_what_was_left_open_is_as_in_the_journal(tmp_path: Path) -> None:
     """Journals were unpaired by default once: such a race goes on as it was."""
     journal = tmp_path / "race.jsonl"
-    options: dict[str, Any] = {"engine": InProcess(), "journal": journal, "progress": False}
+    options: dict[str, Any] = {"engine": in_process(), "journal": journal, "progress": False}
     first = race(seeded, ARMS, confidence=0.95, max_pulls=12, paired=False, **options)
     assert not first.decided
     result = race(seeded, ARMS, confidence=0.95, **options)

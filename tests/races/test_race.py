@@ -152,11 +152,12 @@ def test_paired_pulls_share_their_seeds(tmp_path: Path) -> None:
     race(seed_of, [0, 0], paired=True, max_pulls=40, journal=journal, progress=False)
     values: dict[tuple[int, int], float] = {}
     from paceline.journal import read_records
+    from paceline.journal.records import PullsReturned
     from tests.races.virtual import pulls_of
 
     for record in read_records(journal):
-        if record["kind"] == "results":
-            values |= dict(zip(pulls_of(record["pulls"]), record["values"], strict=True))
+        if isinstance(record, PullsReturned):
+            values |= dict(zip(pulls_of(record.pulls), record.values, strict=True))
     shared = [(values[0, k], values[1, k]) for k in range(5)]
     assert all(a == b for a, b in shared)
     assert len({a for a, _ in shared}) > 1

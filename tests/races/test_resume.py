@@ -38,7 +38,7 @@ class StopAfter:
 
 
 def kinds(path: Path) -> list[str]:
-    return [record["kind"] for record in read_records(path)]
+    return [record.kind for record in read_records(path)]
 
 
 def test_an_ended_race_is_read_again_and_not_run(tmp_path: Path) -> None:
@@ -261,7 +261,8 @@ def test_a_race_of_a_policy_of_one_s_own_is_shown_too(tmp_path: Path) -> None:
         engine=VirtualEngine(), progress=False,
     )  # fmt: skip
     view = read_journal(path)
-    assert view.decided
+    assert view.ending is not None
+    assert view.ending.decided
     assert [record.status for record in view.standing.arms] == ["out", "best"]
 
 

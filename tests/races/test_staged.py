@@ -1,29 +1,31 @@
 """Races to a deadline on cores whose pulls take as long as they like."""
 
-import contextlib
 import json
 import math
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paceline.engines.crew import Job, NothingMore
-from paceline.engines.work import FunctionWork, Work
 from scipy.stats import binomtest
 
 from paceline import CorePool, PowerLaw, Staged, race
 from paceline.cli import main
 from paceline.core.rounds import Round
-from paceline.journal import read_records
+from paceline.engines.jobs import Job
+from paceline.engines.simulated import Outcome
+from paceline.engines.workload import Workload
+from paceline.journal import Record, read_records
+from paceline.journal.records import PullsReturned, RoundEnded
 from paceline.races import prepare, read_journal
-from paceline.races.prepared import replay
-from paceline.races.session import Contest
-from tests.races.virtual import VirtualCrew, VirtualEngine, pulls_of
+from paceline.races.running import replayed
+from paceline.races.session import Session
+from tests.races.virtual import VirtualEngine, pulls_of
 
 CORES = 16
 
@@ -31,7 +33,7 @@ CORES = 16
 @pytest.fixture(autouse=True, scope="module")
 def quick_disk() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paceline.journal.os.fsync", lambda file: None)
+        patch.setattr("paceline.journal.file.os.fsync", lambda file: None)
         yield
 
 
@@ -97,6 +99,15 @@ def run_scene(scene: dict[str, Any], journal: Path, seed: int) -> Any:
     return race(what, means(scene["arms"]), engine=host, journal=journal, **options_of(scene))
 
 
+def pulls_in(records: list[Record]) -> list[tuple[int, int]]:
+    return [
+        pull
+        for record in records
+        if isinstance(record, PullsReturned)
+        for pull in pulls_of(record.pulls)
+    ]
+
+
 @settings(max_examples=25)
 @given(scenes)
 def test_it_ends_by_its_deadline_with_an_answer(
@@ -105,28 +116,27 @@ def test_it_ends_by_its_deadline_with_an_answer(
     journal = tmp_path_factory.mktemp("race") / "race.jsonl"
     result = run_scene(scene, journal, scene["seed"])
     assert result.elapsed <= scene["deadline"] * (1 + 1e-9)
-    recorded = Counter(
-        p for r in read_records(journal) if r["kind"] == "results" for p in pulls_of(r["pulls"])
-    )
+    recorded = Counter(pulls_in(read_records(journal)))
     assert all(count == 1 for count in recorded.values())
     assert result.decided or not recorded
     assert len(result.chosen) == options_of(scene)["top"]
     assert main(["show", str(journal)]) == 0
     view = read_journal(journal)
-    assert view.verdict == result.verdict
+    assert view.ending is not None
+    assert view.ending.verdict == result.verdict
     assert [arm.status for arm in view.standing.arms] == [arm.status for arm in result.arms]
 
 
 # Replays.
 
 
-def state_of(contest: Contest) -> dict[str, Any]:
-    pacer = contest.pacer
+def state_of(session: Session) -> dict[str, Any]:
+    pacer = session.stage.pacer
     assert pacer is not None
     wanted = pacer.ask()
     pulls = (wanted.pulls.tolist(), wanted.how) if isinstance(wanted, Round) else ()
     return {
-        "alive": contest.racing[pacer.alive].tolist(),
+        "alive": session.stage.alive,
         "rounds": pacer.rounds,
         "told": pacer.tally.pulls.tolist(),
         "sums": pacer.tally.sums.tolist(),
@@ -143,15 +153,15 @@ def test_cut_off_anywhere_it_replays_to_where_it_was(
     finds the same arms alive, the same told, the same asked for next."""
     journal = tmp_path_factory.mktemp("race") / "race.jsonl"
     noted: dict[int, dict[str, Any]] = {}
-    seen: list[Contest] = []
+    seen: list[Session] = []
 
     def note(standing: Any) -> None:
         lines = journal.read_bytes().count(b"\n")
         noted[lines] = state_of(seen[0])
 
-    init = Contest.__init__
+    init = Session.__init__
 
-    def catch(self: Contest, *given: Any, **more: Any) -> None:
+    def catch(self: Session, *given: Any, **more: Any) -> None:
         init(self, *given, **more)
         seen[:] = [self]
 
@@ -159,16 +169,15 @@ def test_cut_off_anywhere_it_replays_to_where_it_was(
     arms, options = means(scene["arms"]), options_of(scene)
     host = host_of(scene["seed"], faults=scene["faults"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Contest, "__init__", catch)
+        patch.setattr(Session, "__init__", catch)
         whole = race(what, arms, engine=host, journal=journal, callbacks=[note], **options)
     records = read_records(journal)
     prepared = prepare(what, arms, engine=host, journal=journal, **options)
     ends = data.draw(st.lists(st.sampled_from(sorted(noted)), max_size=4)) if noted else []
     for end in ends:
-        contest = replay(prepared.settings, records[:end])
-        with contextlib.suppress(NothingMore):
-            contest.run()
-        assert state_of(contest) == noted[end]
+        session = replayed(prepared.settings, records[:end])
+        session.run()
+        assert state_of(session) == noted[end]
     # The whole of it, read again, is the same race; and nothing is run.
     again = race(what, arms, engine=host_of(), journal=journal, **options)
     assert (again.verdict, again.chosen, again.rounds) == (
@@ -196,13 +205,12 @@ def test_killed_anywhere_it_goes_on_and_ends_in_time(
         assert main(["show", str(journal)]) == 0
         again = run_scene(scene, journal, scene["seed"] + 1)
         assert journal.read_bytes().startswith(kept)
-        recorded = Counter(
-            p for r in read_records(journal) if r["kind"] == "results" for p in pulls_of(r["pulls"])
-        )
+        recorded = Counter(pulls_in(read_records(journal)))
         assert all(count == 1 for count in recorded.values())
         assert again.elapsed <= scene["deadline"] * (1 + 1e-6)
         view = read_journal(journal)
-        assert view.verdict == again.verdict
+        assert view.ending is not None
+        assert view.ending.verdict == again.verdict
         assert view.standing.rounds == again.rounds
         twice = run_scene(scene, journal, scene["seed"] + 2)
         assert (twice.verdict, twice.rounds) == (again.verdict, again.rounds)
@@ -216,11 +224,13 @@ def test_the_time_of_a_round_without_results_at_its_end_is_not_forgotten(tmp_pat
     }  # fmt: skip
     race(noisy, means(30), engine=host_of(3), **options)
     records = read_records(journal)
-    ends = [i for i, record in enumerate(records) if record["kind"] == "round"]
+    ends = [
+        (place, record) for place, record in enumerate(records) if isinstance(record, RoundEnded)
+    ]
     assert len(ends) > 2
-    for end in ends:
-        before = max(r["at"] for r in records[: end + 1] if "at" in r)
-        assert before == pytest.approx(records[end]["seconds"], abs=1e-5)
+    for place, record in ends:
+        before = max(getattr(one, "at", 0.0) for one in records[: place + 1])
+        assert before == pytest.approx(record.seconds, abs=1e-5)
 
 
 # Trouble.
@@ -275,29 +285,23 @@ def test_nothing_back_by_the_deadline_names_nobody(tmp_path: Path) -> None:
     assert main(["show", str(path)]) == 0
 
 
-class SlowCrew(VirtualCrew):
-    """Arm 0 takes ten times as long as the others."""
+class SlowEngine(VirtualEngine):
+    """Arm 0 takes ten times as long as the others; a job has one pull."""
 
-    largest_job = 1
+    def __init__(self, seed: int) -> None:
+        super().__init__(CORES, uneven, seed=seed)
+        self.abilities = replace(self.abilities, group=1)
 
-    def start(self, job: Job) -> bool:
-        slow = 10.0 if any(run.arm == 0 for run in job.runs) else 1.0
-        self.host.duration = lambda rng, cores: slow * uneven(rng, cores)
-        return super().start(job)
-
-
-class SlowHost(VirtualEngine):
-    def crew(self, work: Work, cores: int) -> VirtualCrew:
-        assert isinstance(work, FunctionWork)
-        self.crews.append(SlowCrew(self, work, cores))
-        return self.crews[-1]
+    def outcome(self, workload: Workload, job: Job, arm: int, number: int) -> Outcome:
+        seconds, value = super().outcome(workload, job, arm, number)
+        return seconds * (10.0 if arm == 0 else 1.0), value
 
 
 def test_an_arm_is_not_lost_for_being_slow() -> None:
     """It is pulled less often, and so it may fall by chance; but not because it was late."""
     found, races = 0, 25
     for seed in range(races):
-        host = SlowHost(cores=CORES, seed=seed)
+        host = SlowEngine(seed)
         result = race(
             noisy, [1.6, *means(14)], deadline=120, cores=CORES, scaling=pool(), seed=seed,
             engine=host, progress=False,
@@ -331,9 +335,9 @@ def test_waiting_hears_whole_rounds(tmp_path: Path) -> None:
             engine=host_of(1), scaling=pool(), journal=path, progress=False,
         )  # fmt: skip
         assert result.index >= 9
-        records = read_records(path)
-        assert not any("boxed" in record for record in records)
-        assert sum(record["kind"] == "round" for record in records) == result.rounds > 0
+        rounds = [record for record in read_records(path) if isinstance(record, RoundEnded)]
+        assert not any(record.boxed for record in rounds)
+        assert len(rounds) == result.rounds > 0
 
 
 def test_a_cap_on_pulls_is_kept_to() -> None:

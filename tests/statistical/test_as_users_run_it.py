@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.inprocess import InProcess
+from benchmarks.inprocess import in_process
 from benchmarks.users import Case, coin, lost, paired_coin
 from paceline import Result, race
 from paceline.core.arrays import Floats
@@ -58,7 +58,7 @@ def run(make: Make, case: Case, number: int, **more: Any) -> Result:
         list(range(case.arms)),
         confidence=CONFIDENCE,
         max_pulls=case.cap,
-        engine=InProcess(),
+        engine=in_process(),
         progress=False,
         **more,
     )

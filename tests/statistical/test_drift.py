@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.inprocess import InProcess, InProcessCrew
+from benchmarks import inprocess
+from benchmarks.inprocess import in_process
 from paceline import race
 from paceline.pools.backlog import Backlog
 from tests.statistical.test_guarantee import refutes
@@ -41,7 +42,7 @@ def errors() -> int:
             list(range(ARMS)),
             confidence=CONFIDENCE,
             max_pulls=1200,
-            engine=InProcess(),
+            engine=in_process(),
             progress=False,
         )
         found += place not in (result.chosen if result.decided else result.still_in)
@@ -68,5 +69,5 @@ def test_control_turns_of_sixteen_pulls_are_caught(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Backlog, "_next_arm", by_sixteens)
     # Nor do the pulls of a group take turns then.
-    monkeypatch.setattr(InProcessCrew, "largest_job", 1)
+    monkeypatch.setattr(inprocess, "GROUP", 1)
     assert refutes(errors(), RACES, 1 - CONFIDENCE)

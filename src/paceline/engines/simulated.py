@@ -17,6 +17,7 @@ from paceline.engines.pulling import pull
 from paceline.engines.workload import Workload
 from paceline.machine import AvailableCores
 
+_REPORT_SECONDS = 0.02  # a job that takes longer reports in between
 _ENDING_SECONDS = 0.001  # from being told to end until it is over
 
 # How a pull of a job goes: its seconds, for ever if it hangs, and its value or why it has none.
@@ -98,16 +99,25 @@ class SimulatedWorkers:
             heapq.heappush(self._queue, (when, next(self._order), event))
 
     def _story(self, job: Job) -> Iterator[tuple[float, Event]]:
-        when = self._engine.time
+        when = reported = self._engine.time
+        values: list[float] = []
+        took: list[float] = []
         for arm, number in in_turn(job.runs):
             seconds, value = self._engine.outcome(self._workload, job, arm, number)
+            if values and when + seconds - reported > _REPORT_SECONDS:
+                yield when, Values(job.number, values, took)
+                values, took, reported = [], [], when
             when += seconds
             if math.isinf(when):
                 return  # nothing is heard of it until it is ended
             if isinstance(value, Failure):
+                if values:
+                    yield when, Values(job.number, values, took)
                 yield when, Failed(job.number, value)
                 return
-            yield when, Values(job.number, [value], [seconds])
+            values.append(value)
+            took.append(seconds)
+        yield when, Values(job.number, values, took)
         yield when, Finished(job.number)
 
     def end(self, job: int) -> None:

@@ -99,8 +99,8 @@ class Ledger:
     def expect(self, wanted: Round) -> None:
         """The pulls that the policy still waits for.
 
-        What it has not heard of arms that have fallen since came before its turn. An arm that is
-        asked for again has not fallen: in a replay much is known long before its turn.
+        An arm that is not among them has fallen, until it is asked for again: in a replay much is
+        known long before its turn.
         """
         if wanted.arms.size:
             if self._unheard:
@@ -121,9 +121,19 @@ class Ledger:
         self._lacking = 0
 
     @property
+    def unheard(self) -> int:
+        """How many values the policy has not heard of, because their arms have fallen since."""
+        return sum(self._unheard.values())
+
+    @property
+    def skipped(self) -> int:
+        """How many pulls were asked for, and not back when their rounds ended."""
+        return sum(map(len, self._skipped))
+
+    @property
     def spent(self) -> int:
-        """How many pulls count against a cap: told, skipped, or of arms that have fallen."""
-        return int(self._told.sum()) + sum(self._unheard.values())
+        """How many pulls count against a cap: told, skipped or unheard."""
+        return int(self._told.sum()) + self.unheard  # those skipped are among the first
 
     def next_level(self) -> Results | None:
         """The results up to the next look, if all arms of the round have them."""

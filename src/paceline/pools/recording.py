@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from paceline.journal.records import Record
+from paceline.journal.records import PullsReturned, Record
 from paceline.pools.books import Books
 
 
@@ -17,25 +17,33 @@ class Recorder(Protocol):
 
 
 class Recording:
-    """Records go to the journal, if there is one, and into the books.
+    """Records go to the journal, if there is one, and then into the books.
 
-    Nobody may be told of what was added before it was committed.
+    Values count when they are kept, so that nobody hears of one that a crash could lose. Failures
+    count at once: whether a pull is tried again depends on them.
     """
 
     def __init__(self, books: Books, journal: Recorder | None) -> None:
         self.books = books
         self._journal = journal
+        self._values: list[PullsReturned] = []  # that are not kept yet
 
     def add(self, record: Record) -> None:
-        """Take a record, and let it count."""
+        """Take a record; `commit` keeps it."""
         if self._journal is not None:
             self._journal.add(record)
-        self.books.take(record)
+        if isinstance(record, PullsReturned):
+            self._values.append(record)
+        else:
+            self.books.take(record)
 
     def commit(self) -> None:
-        """See that no crash can lose what was added."""
+        """See that no crash can lose what was added, and let values count."""
         if self._journal is not None:
             self._journal.commit()
+        for record in self._values:
+            self.books.take(record)
+        self._values.clear()
 
     def note(self, record: Record) -> None:
         """Take a record, and keep it at once."""

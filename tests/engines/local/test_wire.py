@@ -5,9 +5,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from paceline.values import Value, parse_value
 
 from paceline import Command
+from paceline.commands.value import Value, parse_value
 from paceline.engines.events import Failure
 from paceline.engines.jobs import Job, Run
 from paceline.engines.local import wire
