@@ -27,7 +27,7 @@ def test_a_missing_command_exits_with_2() -> None:
 def test_the_demo_races_for_real(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
-    assert "48 has the highest mean, with probability at least 0.95" in out
+    assert '"48" has the highest mean, with probability at least 0.95' in out
     assert "on 1 core" in out
     assert "Race 2" in out
     assert max(len(line) for line in out.splitlines()) <= 90

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from paceline import APR, PowerLaw, Result
+from paceline import Result
 from paceline.cli import main
 from paceline.commands import Value
 from paceline.core.pool import CorePool
@@ -79,8 +79,8 @@ def test_every_option_reaches_the_race(races: Calls) -> None:
         "paired": True,
         "cores": 8,
         "cores_per_pull": (1, 4),
-        "policy": APR(beta=1.5),
-        "scaling": PowerLaw(0.5),
+        "policy": "apr:beta=1.5",
+        "scaling": "power:0.5",
         "journal": "j.jsonl",
         "seed": 7,
         "retries": 0,

@@ -69,7 +69,7 @@ def test_a_function_that_always_gives_the_same_still_has_a_best() -> None:
     result = run(same, [3.0, 1.0, 2.0])
     assert result.best == 3.0
     assert result.verdict == (
-        '3.0 has the highest mean so far (in 41 pulls or more, "3.0", "1.0" and "2.0" each gave '
+        '"3.0" has the highest mean so far (in 41 pulls or more, "3.0", "1.0" and "2.0" each gave '
         "one value only); nothing is guaranteed"
     )
 

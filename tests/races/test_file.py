@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from paceline import InvalidInput
+from paceline import APR, InvalidInput, PowerLaw
 from paceline.commands import Command, Value
 from paceline.races.file import RaceFile, read_race_file
 
@@ -82,12 +82,12 @@ def test_a_whole_file(tmp_path: Path) -> None:
         "paired": True,
         "cores": 8,
         "cores_per_pull": (1, 4),
-        "policy": "apr:beta=1.5",
-        "scaling": "power:0.5",
+        "policy": APR(beta=1.5),
+        "scaling": PowerLaw(0.5),
         "journal": str(tmp_path / "race.jsonl"),
         "seed": 0,
         "retries": 0,
-        "timeout": "90s",
+        "timeout": 90.0,
         "on_failure": "stop",
         "max_pulls": 1000,
     }
@@ -193,18 +193,18 @@ def test_a_bad_file_is_refused(tmp_path: Path, text: str, says: str) -> None:
         ("tolerance = -1", "tolerance must be"),
         ("noise = 'gaussian'", "did you mean 'subgaussian'?"),
         ("noise = []", "unknown noise []"),
-        ("bounds = [1, 0]", "bounds must be [lowest, highest]"),
-        ("bounds = 1", "bounds must be [lowest, highest]"),
+        ("bounds = [1, 0]", "bounds must be (lowest, highest)"),
+        ("bounds = 1", "bounds must be (lowest, highest)"),
         ("bounds = [0, inf]", "bounds must be finite"),
         ("bounds = ['a', 'b']", "bounds must be numbers"),
         ("sigma = 0", "sigma must be"),
-        ("paired = 'yes'", "paired must be true or false"),
+        ("paired = 'yes'", "paired must be True, False or None"),
         ("cores = true", "cores must be a whole number"),
-        ("cores_per_pull = 0", "cores_per_pull, unless it is [fewest, most], must be a whole"),
-        ("cores_per_pull = [4, 1]", "cores_per_pull must be a number or [fewest, most]"),
+        ("cores_per_pull = 0", "cores_per_pull must be a whole"),
+        ("cores_per_pull = [4, 1]", "cores_per_pull runs from 4 down to 1"),
         ("cores_per_pull = [1.5, 2]", "cores_per_pull must be a whole number"),
-        ("policy = 3", "policy must be a text"),
-        ("journal = ''", "journal must be a text"),
+        ("policy = 3", "unknown policy 3"),
+        ("journal = ''", "journal must be a path"),
         ("seed = -1", "seed must be a whole number of at least 0"),
         ("timeout = '1x'", "timeout must be a span of time"),
         ("timeout = 2030-01-31T18:00:00", "timeout must be a span of time"),

@@ -107,7 +107,7 @@ def test_what_was_left_open_is_as_in_the_journal(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="its paired is False, here it is True"):
         race(seeded, ARMS, confidence=0.95, paired=True, **options)
     lines = dict(prepare(seeded, ARMS, confidence=0.95, journal=journal).describe())
-    assert lines["journal"].endswith("is there, and is gone on with")
+    assert lines["journal"].endswith("exists; the race will resume from it")
 
 
 def test_to_a_deadline_a_straggler_is_not_waited_for(tmp_path: Path) -> None:

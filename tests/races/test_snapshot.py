@@ -31,7 +31,7 @@ def test_the_deadline_ends_a_race_with_the_best_and_the_confidence_reached() -> 
     assert result.confidence is not None
     assert 0.5 <= result.confidence < 0.999
     assert result.verdict == (
-        "1.0 has the highest mean so far: the deadline of 14 s came. It would have been decided "
+        '"1.0" has the highest mean so far: the deadline of 14 s came. It would have been decided '
         f"had a confidence of {result.confidence:g} been asked for instead of 0.999"
     )
 

@@ -165,6 +165,8 @@ class Reader:
             raise ValueError("it is no record")
         if is_sealed and seal != _seal(line[:-_SEAL_LENGTH]):
             raise ValueError("its checksum does not fit: it was changed after it was written")
+        if self._lines == 1 and "format" not in plain:
+            raise KeyError("format")
         # The first format had no checksums; a line that lost its own must not pass for one of it.
         if not is_sealed and self._format != 1 and plain.get("format") != 1:
             raise ValueError("its checksum is missing")

@@ -47,6 +47,13 @@ def truth(value: Any, what: str) -> bool:
     return value
 
 
+def truth_or_none(value: Any, what: str) -> bool | None:
+    """True, False, or None, which leaves the choice to paceline."""
+    if not (value is None or isinstance(value, bool)):
+        raise InvalidInput(f"{what} must be True, False or None, got {value!r}")
+    return value
+
+
 def confidence(value: Any, _what: str) -> float:
     """A probability such as 0.95."""
     failure_probability(value)

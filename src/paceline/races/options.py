@@ -171,7 +171,7 @@ _ALL = (
         None,
         "",
         "the k-th pulls of all arms share a seed (default: where pulls take seeds)",
-        checks.optional(checks.truth),
+        checks.truth_or_none,
         VALUES,
         kept="race",
         flag="on or off",
