@@ -140,7 +140,7 @@ def test_the_driver_dies_and_nothing_is_left(mark: str, tmp_path: Path) -> None:
     until = time.monotonic() + 20
     while len(marked(mark)) < 6 and time.monotonic() < until:
         time.sleep(0.05)
-    assert len(marked(mark)) >= 6  # driver, foreman, worker, shell, two sleepers
+    assert len(marked(mark)) >= 6  # driver, supervisor, worker, shell, two sleepers
     driver.kill()
     driver.wait()
     assert gone(mark)

@@ -37,17 +37,19 @@ def supervisor(workers: LocalWorkers) -> int:
     return workers._supervision._process.pid
 
 
-def begun(workers: LocalWorkers, number: int) -> None:
+def begun(workers: LocalWorkers, number: int, mark: str) -> None:
     """Start a job, and wait until its children are there too."""
     workers.start(job(number, arm=1))
     until(workers, lambda events: Began(number) in events)
-    time.sleep(0.3)
+    give_up = time.monotonic() + 20
+    while len(marked(mark)) < 6:  # supervisor, worker, shell, three sleepers
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
 
 
 def test_when_a_job_is_ended(mark: str) -> None:
     with opened(forks) as workers:
-        begun(workers, 0)
-        assert len(marked(mark)) >= 5  # supervisor, worker, shell, sleepers
+        begun(workers, 0, mark)
         workers.end(0)
         assert until(workers, ends) == [Lost(0)]
         assert marked(mark) == [supervisor(workers)]
@@ -55,7 +57,7 @@ def test_when_a_job_is_ended(mark: str) -> None:
 
 def test_when_the_workers_are_closed(mark: str) -> None:
     with opened(forks) as workers:
-        begun(workers, 0)
+        begun(workers, 0, mark)
     assert marked(mark) == []
 
 
@@ -71,7 +73,7 @@ def test_when_a_worker_dies(mark: str) -> None:
 
 def test_when_the_supervisor_is_killed_and_another_one_takes_over(mark: str) -> None:
     with opened(forks) as workers:
-        begun(workers, 0)
+        begun(workers, 0, mark)
         before = marked(mark)
         os.kill(supervisor(workers), signal.SIGKILL)
         assert until(workers, ends) == [Lost(0)]
@@ -83,7 +85,7 @@ def test_when_the_supervisor_is_killed_and_another_one_takes_over(mark: str) -> 
 
 def test_when_the_supervisor_is_killed_and_nobody_hears_of_it(mark: str) -> None:
     with opened(forks) as workers:
-        begun(workers, 0)
+        begun(workers, 0, mark)
         os.kill(supervisor(workers), signal.SIGKILL)
     assert marked(mark) == []
 

@@ -1,5 +1,6 @@
 r"""How pulls are sent to a worker, and how the value of a command is read from what it leaves.
 
+>>> from paceline.engines.jobs import Run
 >>> workload = Workload(max, [[1, 2], [3, 4]], lambda arm, first, pulls: [7] * pulls)
 >>> order(workload, Job(0, (Run(1, 0, 2),), cores=1))
 ('function', [(1, (None, None))])
@@ -23,7 +24,7 @@ from typing import Any, BinaryIO
 
 from paceline.commands.value import NoValue, Value
 from paceline.engines.events import Failure
-from paceline.engines.jobs import Job, Run
+from paceline.engines.jobs import Job
 from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput
 
@@ -55,11 +56,11 @@ def pack(workload: Workload) -> bytes:
 
 def order(workload: Workload, job: Job) -> tuple[str, Any]:
     """What to send for a job: the arms with seeds, or the words, the environment and the folder."""
+    if workload.takes_seed:
+        return "function", [(run.arm, workload.seeds(*run)) for run in job.runs]
     if not workload.is_command:
-        if workload.takes_seed:
-            return "function", [(run.arm, workload.seeds(*run)) for run in job.runs]
         return "function", [(run.arm, (None,) * run.pulls) for run in job.runs]
-    run: Run = job.runs[0]
+    (run,) = job.runs
     invocation = workload.invocation(run.arm, run.first, job.cores)
     remove_stale(invocation.file)
     return "command", (invocation.argv, invocation.environment, invocation.cwd)
