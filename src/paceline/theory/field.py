@@ -40,7 +40,7 @@ class Field:
 
     @cached_property
     def rates(self) -> Floats:
-        """See `theory.rates`; against the last of the top, the slowest to leave others behind."""
+        """See `theory.rates`; against the last of the top, behind which others fall the slowest."""
         return self.tails.rates(float(self.top[-1]), self.others)
 
     @cached_property

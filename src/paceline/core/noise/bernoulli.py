@@ -58,7 +58,7 @@ class BernoulliNoise(Between):
 
     @property
     def sharing_costs_little(self) -> bool:
-        """The worst that pairs of zeros and ones may do is not much worse than what they do."""
+        """Zeros and ones lose little by it."""
         return True
 
     def intervals(self, tally: Tally, alpha: float) -> tuple[Floats, Floats]:
