@@ -1,12 +1,24 @@
 import itertools
-import pickle
+import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline import CorePool, InvalidInput
+from paceline.testing import ScalingContract
+
+
+class TestCorePool(ScalingContract):
+    scaling = CorePool(12, lambda cores: cores**-0.7)
+
+
+class TestCorePoolOfPullsThatNeedTwoCores(ScalingContract):
+    scaling = CorePool(9, lambda cores: math.inf if cores < 2 else 3.0 / cores)
+
+
+class TestCorePoolWhereMoreCoresDoNotHelp(ScalingContract):
+    scaling = CorePool(5, {1: 2.0})
 
 
 def by_brute_force(cores: int, runtime: dict[int, float], pulls: int) -> float:
@@ -87,11 +99,6 @@ def test_cores_that_do_not_help_stay_idle() -> None:
     assert all(
         b.seconds <= a.seconds for a, b in itertools.pairwise(pool.waves(m)[0] for m in (4, 2, 1))
     )
-
-
-def test_survives_pickling() -> None:
-    pool = pickle.loads(pickle.dumps(CorePool(8, lambda c: 1.0 / c)))
-    assert pool.seconds(np.array([8.0])).tolist() == [1.0]
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,17 @@ class Boxed(Scaling):
         pulls = np.exp(np.interp(logs, self._log_seconds, self._logs))
         return np.where(logs < self._log_seconds[0], 0.0, pulls)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Boxed):
+            return NotImplemented
+        return self._value() == other._value()
+
+    def __hash__(self) -> int:
+        return hash(self._value())
+
+    def _value(self) -> tuple[Scaling, Delays, bool]:
+        return self.scaling, self.delays, self.wait
+
     @property
     def widest(self) -> float:
         """As of the scaling."""

@@ -153,6 +153,14 @@ class CorePool(Scaling):
         table = [math.inf if one is None else one for one in seconds]
         return cls(len(table), lambda cores: table[cores - 1])
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CorePool):
+            return NotImplemented
+        return self.runtime_seconds.tobytes() == other.runtime_seconds.tobytes()
+
+    def __hash__(self) -> int:
+        return hash(self.runtime_seconds.tobytes())
+
     def __repr__(self) -> str:
         one, all_ = self.runtime_seconds[0], self.runtime_seconds[-1]
         return f"CorePool({self.cores} cores: a pull takes {one:g} s on 1, {all_:g} s on all)"

@@ -306,6 +306,17 @@ class Measured(Scaling):
         """The last slope."""
         return self.last_slope
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Measured):
+            return NotImplemented
+        return self._value() == other._value()
+
+    def __hash__(self) -> int:
+        return hash(self._value())
+
+    def _value(self) -> tuple[bytes, bytes, float]:
+        return self.knots.tobytes(), self.values.tobytes(), self.last_slope
+
     def __repr__(self) -> str:
         return f"Measured(pulls={self.knots.tolist()}, seconds={self.values.round(6).tolist()})"
 
