@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from paceline import CorePool, Measured, PowerLaw
 from paceline.core.delays import Boxed, Delays
 from paceline.core.scaling import Scaling
+from paceline.testing import ScalingContract
 
 EXACT = Delays((1.0,) * 40, mean=1.0)
 UNEVEN = Delays.seen(np.random.default_rng(1).lognormal(-0.08, 0.4, 2000))
@@ -35,6 +36,17 @@ MANY = np.r_[FEW, 100.0, 1e3, 12_345, 1e6, 1e9, 1e12]
 
 every_delay = pytest.mark.parametrize("delays", ALL.values(), ids=ALL.keys())
 every_scaling = pytest.mark.parametrize("scaling", SCALINGS.values(), ids=SCALINGS.keys())
+
+
+class TestBoxed(ScalingContract):
+    scaling = Boxed(SCALINGS["m^.5"], UNEVEN)
+
+
+class TestBoxedOnCores(ScalingContract):
+    """Its table makes it rise where the pool's steps are flat, by a hair."""
+
+    scaling = Boxed(SCALINGS["16 cores"], HEAVY, wait=True)
+    subadditive = False
 
 
 # Delays.

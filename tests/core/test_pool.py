@@ -1,12 +1,24 @@
 import itertools
-import pickle
+import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline import CorePool, InvalidInput, PowerLaw
+from paceline.testing import ScalingContract
+
+
+class TestCorePool(ScalingContract):
+    scaling = CorePool(12, lambda cores: cores**-0.7)
+
+
+class TestCorePoolOfPullsThatNeedTwoCores(ScalingContract):
+    scaling = CorePool(9, lambda cores: math.inf if cores < 2 else 3.0 / cores)
+
+
+class TestCorePoolWhereMoreCoresDoNotHelp(ScalingContract):
+    scaling = CorePool(5, {1: 2.0})
 
 
 def by_brute_force(cores: int, runtime: dict[int, float], pulls: int) -> float:

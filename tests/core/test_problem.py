@@ -6,6 +6,7 @@ from scipy import stats
 
 from paceline import Bernoulli, Distributions, Evaluated, InvalidInput, Normal, Problem
 from paceline.core.arrays import Floats
+from paceline.testing import ProblemContract
 
 
 def draw_many(problem: Problem, arm: int, pulls: int, times: int) -> tuple[Floats, Floats]:
@@ -16,31 +17,49 @@ def draw_many(problem: Problem, arm: int, pulls: int, times: int) -> tuple[Float
     return np.array([sums[0] for sums, _ in drawn]), np.array([squares[0] for _, squares in drawn])
 
 
-@pytest.mark.parametrize(
-    ("problem", "mean", "variance"),
-    [
-        (Bernoulli([0.3, 0.8]), 0.8, 0.16),
-        (Normal([0.3, -2.0], sigma=1.5), -2.0, 2.25),
-        (Distributions([stats.uniform(0, 1), stats.beta(2, 2)]), 0.5, 0.05),
-    ],
-    ids=["bernoulli", "normal", "distributions"],
-)
-def test_sufficient_statistics_have_the_right_law(
-    problem: Problem, mean: float, variance: float
-) -> None:
-    pulls, times = 20, 4000
-    sums, squares = draw_many(problem, 1, pulls, times)
-    # Each check is a z test at about 1e-6.
-    z = (sums.mean() - pulls * mean) / math.sqrt(pulls * variance / times)
-    assert abs(z) < 5
-    spread = (squares - sums**2 / pulls) / (pulls - 1)
-    assert abs(spread.mean() - variance) < 5 * spread.std() / math.sqrt(times)
-    assert np.var(sums) == pytest.approx(pulls * variance, rel=0.15)
+class TestBernoulli(ProblemContract):
+    problem = Bernoulli([0.3, 0.8])
 
 
-def test_one_normal_pull_has_no_spread() -> None:
-    sums, squares = draw_many(Normal([0.0, 1.0]), 0, 1, 50)
-    assert squares == pytest.approx(sums**2)
+class TestSureBernoulli(ProblemContract):
+    problem = Bernoulli([0.0, 1.0])
+
+
+class TestNormal(ProblemContract):
+    problem = Normal([0.3, -2.0], sigma=1.5)
+
+
+class TestNormalWithSomethingInCommon(ProblemContract):
+    problem = Normal([0.3, -2.0, 5.0], sigma=1.5, common=0.8)
+
+
+class TestDistributions(ProblemContract):
+    problem = Distributions([stats.uniform(0, 1), stats.beta(2, 2)])
+
+
+class TestUnboundedDistributions(ProblemContract):
+    problem = Distributions([stats.norm(0, 1), stats.norm(1, 1.5)], sigma=2.0)
+
+
+def noisy(arm: float, *, seed: int) -> float:
+    return arm + float(np.random.default_rng(seed).normal())
+
+
+class TestEvaluated(ProblemContract):
+    problem = Evaluated(noisy, arms=[0.0, 1.0], sigma=1.0, means=[0.0, 1.0])
+    times = 300
+
+
+def test_the_variances_of_sums_are_the_textbooks() -> None:
+    """The contract knows the means, and of the variance at most a bound."""
+    for problem, variance in (
+        (Bernoulli([0.3, 0.8]), 0.16),
+        (Distributions([stats.uniform(0, 1), stats.beta(2, 2)]), 0.05),
+    ):
+        sums, squares = draw_many(problem, 1, 20, 4000)
+        spread = (squares - sums**2 / 20) / 19
+        assert abs(spread.mean() - variance) < 5 * spread.std() / math.sqrt(4000)
+        assert np.var(sums) == pytest.approx(20 * variance, rel=0.15)
 
 
 def test_many_arms_are_drawn_as_one_array() -> None:
@@ -57,24 +76,6 @@ def test_distributions_know_their_means_and_half_widths() -> None:
     assert problem.means.tolist() == [1.0, 0.5]
     assert problem.sigma == 2.0
     assert Distributions([stats.norm(0, 1), stats.norm(1, 1)], sigma=1.0).sigma == 1.0
-
-
-def test_evaluated_pulls_have_seeds_of_their_own_that_the_order_cannot_change() -> None:
-    def evaluate(arm: float, *, seed: int) -> float:
-        return arm + seed
-
-    problem = Evaluated(evaluate, arms=[0.0, 0.5], sigma=1.0)
-    arms = np.array([0, 1])
-
-    def total(parts: list[tuple[list[int], list[int]]]) -> Floats:
-        rng = np.random.default_rng(7)
-        return sum(  # type: ignore[return-value]
-            problem.draw(arms, np.array(pulls), np.array(first), rng)[0] for pulls, first in parts
-        )
-
-    at_once = total([([3, 3], [0, 0])])
-    in_parts = total([([1, 3], [0, 0]), ([2, 0], [1, 3])])
-    assert at_once.tolist() == in_parts.tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from paceline import Amdahl, CorePool, Ernest, InvalidInput, Measured, PowerLaw, Scaling
 from paceline.core.arrays import Floats
 from paceline.core.scaling import differs
+from paceline.testing import ScalingContract
 
 SCALINGS = [
     PowerLaw(0.1),
@@ -26,52 +26,56 @@ SCALINGS = [
 every_scaling = pytest.mark.parametrize("scaling", SCALINGS, ids=repr)
 
 
-@every_scaling
-@given(pulls=st.floats(1.0, 1e9))
-def test_the_inverse_gives_back_the_pulls(scaling: Scaling, pulls: float) -> None:
-    # Where λ is flat (Ernest's model with more cores than help) the inverse is the largest of all.
-    back = scaling.pulls(scaling.seconds(pulls) * (1 + 1e-12))
-    assert back >= pulls * (1 - 1e-9)
-    assert scaling.seconds(back) == pytest.approx(scaling.seconds(pulls), rel=1e-9)
+class TestPoorPowerLaw(ScalingContract):
+    scaling = PowerLaw(0.1)
 
 
-@every_scaling
-@given(seconds=st.floats(1e-6, 1e6))
-def test_the_inverse_is_the_largest_that_fits(scaling: Scaling, seconds: float) -> None:
-    most = scaling.pulls(seconds)
-    assert scaling.seconds(most) <= seconds * (1 + 1e-9)
-    assert scaling.seconds(most * (1 + 1e-6) + 1e-6) >= seconds * (1 - 1e-9)
+class TestPowerLaw(ScalingContract):
+    scaling = PowerLaw(0.5, unit_seconds=3.0)
 
 
-@every_scaling
-def test_arrays_and_numbers_agree_and_zero_takes_no_time(scaling: Scaling) -> None:
-    pulls = np.array([0.0, 0.5, 1.0, 7.0, 1e6])
-    assert scaling.seconds(pulls).tolist() == [scaling.seconds(float(m)) for m in pulls]
-    seconds = scaling.seconds(pulls)
-    assert scaling.pulls(seconds).tolist() == [scaling.pulls(float(t)) for t in seconds]
-    assert scaling.seconds(0.0) == 0.0
-    assert scaling.pulls(0.0) == 0.0
+class TestPerfectScaling(ScalingContract):
+    scaling = PowerLaw(1.0)
 
 
-@every_scaling
-def test_whole_pulls_gives_back_whole_numbers(scaling: Scaling) -> None:
-    # The trap: in floating point λ⁻¹(λ(n)) is often just below n.
-    for n in range(1, 300):
-        count = scaling.whole_pulls(scaling.seconds(float(n)))
-        assert count >= n
-        assert scaling.seconds(float(count)) == pytest.approx(scaling.seconds(float(n)), rel=1e-9)
+class TestAmdahlWithoutASerialPart(ScalingContract):
+    scaling = Amdahl(0.0)
+
+
+class TestAmdahl(ScalingContract):
+    scaling = Amdahl(0.3, unit_seconds=0.2)
+
+
+class TestAmdahlOfHillAndMarty(ScalingContract):
+    scaling = Amdahl(0.3, serial_exponent=0.5)
+
+
+class TestErnest(ScalingContract):
+    scaling = Ernest(1.0, 8.0, cores=16)
+
+
+class TestErnestWithAllTerms(ScalingContract):
+    scaling = Ernest(1.0, 8.0, log=0.3, linear=0.1, cores=16)
+
+
+class TestErnestThatHasTooManyCores(ScalingContract):
+    """λ is flat there: the inverse is the largest number of all."""
+
+    scaling = Ernest(0.0, 8.0, log=2.0, cores=64)
+
+
+class TestMeasuredPoints(ScalingContract):
+    scaling = Measured([1, 2, 4, 16], [1.0, 1.5, 2.0, 4.0])
+
+
+class TestSum(ScalingContract):
+    scaling = 0.2 * PowerLaw(1.0) + PowerLaw(0.3)
 
 
 def test_the_trap_of_the_floored_inverse_is_real() -> None:
     scaling = PowerLaw(0.25)
     short = [n for n in range(1, 300) if math.floor(scaling.pulls(scaling.seconds(n))) < n]
-    assert short  # so the test above can fail
-
-
-@every_scaling
-def test_scalings_survive_pickling(scaling: Scaling) -> None:
-    copy = pickle.loads(pickle.dumps(scaling))
-    assert copy.seconds(12.0) == scaling.seconds(12.0)
+    assert short  # so the contract can fail
 
 
 @every_scaling

@@ -18,12 +18,17 @@ from paceline.paper.resampled import Resampled
 from paceline.paper.workload import load_example
 from paceline.races import Profile
 from paceline.simulation import simulate
+from paceline.testing import ProblemContract
 
 SCORES = np.array([[0.0, 1.0, 5.0], [2.0, 2.0, 2.0]])
 HALF = Profile(Runtime("power law", parallel=0.03, exponent=0.5), {1: [0.03], 2: [0.02]}, cores=2)
 
 
 # --- the problem in virtual time ---
+
+
+class TestResampled(ProblemContract):
+    problem = Resampled(np.array([[0.0, 1.0, 5.0], [1.0, 2.0, 4.0]]), size=4)
 
 
 def test_pulls_in_virtual_time_are_distributed_as_real_ones() -> None:

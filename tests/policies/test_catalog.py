@@ -1,12 +1,14 @@
 import inspect
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import paceline
 from paceline import APR, InvalidInput, Racing, Staged
-from paceline.policies.base import Task
+from paceline.policies.base import Policy, Task
 from paceline.policies.catalog import POLICIES, find_policy
+from paceline.policies.opening import Opening
 
 
 def test_the_promised_names_are_there() -> None:
@@ -20,6 +22,18 @@ def test_every_policy_has_a_file_of_its_own_and_is_public() -> None:
     for name, kind in POLICIES.items():
         assert getattr(paceline, kind.__name__) is kind
         assert kind.name == name
+
+
+def test_every_policy_is_in_the_catalog_but_the_one_that_only_opens_a_race() -> None:
+    folder = Path(inspect.getfile(Policy)).parent
+    modules = [import_module(f"paceline.policies.{file.stem}") for file in folder.glob("*.py")]
+    kinds = {
+        kind
+        for module in modules
+        for _, kind in inspect.getmembers(module, inspect.isclass)
+        if issubclass(kind, Policy) and kind is not Policy
+    }
+    assert kinds == {*POLICIES.values(), Opening}
 
 
 def test_the_defaults_follow_the_goal() -> None:

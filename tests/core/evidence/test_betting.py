@@ -247,18 +247,6 @@ def test_paired_bets_win_nothing_on_average_if_the_arm_is_no_worse(same: float) 
 # As evidence.
 
 
-@pytest.mark.parametrize("paired", [False, True])
-@pytest.mark.parametrize("top", [1, 2])
-def test_worse_arms_fall_and_the_best_stay(top: int, paired: bool) -> None:
-    means = np.array([0.2, 0.8, 0.3, 0.75, 0.25])
-    betting = Betting(5, 0.1, (0.0, 1.0), paired=paired, top=top)
-    rng = np.random.default_rng(7)
-    while betting.alive.size > top and betting.depth < 10_000:
-        pulls = betting.next_look() - betting.depth
-        take(betting, np.array([coins(rng, means[arm], (pulls,)) for arm in betting.alive]))
-    assert betting.alive.tolist() == [1, 3][:top]
-
-
 @pytest.mark.parametrize("top", [1, 2])
 def test_who_would_be_out_at_another_level_is_known_by_the_highest_stake(top: int) -> None:
     rng = np.random.default_rng(4)

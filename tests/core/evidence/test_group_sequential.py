@@ -70,17 +70,6 @@ class Laws:
         assert not evidence.total.any()
 
     @TOPS
-    def test_clearly_worse_arms_fall_and_the_best_stay(self, top: int) -> None:
-        gaps = np.where(np.arange(ARMS) >= ARMS - top, 0.0, 0.6)
-        rng = np.random.default_rng(1)
-        evidence = self.make(rng, 1e-4, top)
-        fallen: list[int] = []
-        while evidence.alive.size > top and evidence.look < 15:
-            fallen += evidence.take(self.cell(evidence, rng, gaps)).tolist()
-        assert sorted(fallen) == list(range(ARMS - top))
-        assert evidence.alive.tolist() == list(range(ARMS - top, ARMS))
-
-    @TOPS
     def test_somebody_has_to_win(self, top: int) -> None:
         """Where all pass the bar, those with least against them stay."""
         rng = np.random.default_rng(2)
