@@ -1,14 +1,11 @@
 import dataclasses
 import json
 import re
-from pathlib import Path
 
 import pytest
 
-from paceline import CorePool, Ernest, InvalidInput, Measured, PowerLaw
 from paceline.cli import main
 from paceline.cli.means import parse_means
-from paceline.notation import parse_policy, parse_scaling
 from paceline.policies.catalog import POLICIES
 
 
@@ -104,22 +101,9 @@ def test_bad_input_exits_with_2_and_says_what_to_do(
     assert says in captured.err
 
 
-def test_words_become_policies_scalings_and_means(tmp_path: Path) -> None:
-    assert parse_policy("batch-racing:64,deviation=0.2").batch == 64  # type: ignore[attr-defined]
-    assert parse_policy("ssh:k=2,keep_samples=true").keep_samples is True  # type: ignore[attr-defined]
-    assert parse_scaling("power:0.5") == PowerLaw(0.5)
-    assert parse_scaling("ernest:1,8,linear=0.5,cores=16") == Ernest(1, 8, linear=0.5, cores=16)
-    assert isinstance(parse_scaling("cores:4,0.5"), CorePool)
-    points = tmp_path / "points.csv"
-    points.write_text("pulls,seconds\n1,1.0\n4,2.0\n")
-    measured = parse_scaling(f"measured:{points}")
-    assert isinstance(measured, Measured)
-    assert measured.seconds(4.0) == pytest.approx(2.0)
+def test_words_become_means() -> None:
     assert parse_means("linear:0.1,8", seed=0).size == 8
     assert parse_means("uniform:50", seed=0).size == 50
-    points.write_text("pulls\n1\n")
-    with pytest.raises(InvalidInput, match="two columns"):
-        parse_scaling(f"measured:{points}")
 
 
 def test_the_help_lists_every_policy_and_option(capsys: pytest.CaptureFixture[str]) -> None:

@@ -187,7 +187,7 @@ X12 = [{"x": 1}, {"x": 2}]
         (Command.parse("echo {x}{y}"), [{"x": 1, "y": 23}, {"x": 12, "y": 3}], "same command"),
         (Command.parse("echo {seed}"), [{"seed": 1}], "'seed' is filled in for every pull"),
         (Command.parse("echo {cores}"), [{"cores": 1}], "'cores' is filled in for every pull"),
-        (Command.parse("echo {x}"), [{"x": [1]}], "x of arm 0 is [1]: only texts and numbers"),
+        (Command.parse("echo {x}"), [{"x": [1]}], "x of arm 0 is [1]: only strings and numbers"),
         (Command.parse("echo {x}"), [{"x": "a\0"}], "zero byte"),
         (Command.parse("no-such-program {x}"), X12, "cannot find the program 'no-such-program'"),
         (Command.parse("/no/such {x}"), X12, "there is no file /no/such"),

@@ -125,6 +125,6 @@ def read_csv(path: Path) -> tuple[Arm, ...]:
 def _check_parameter(name: str, value: Any) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         # It equals nothing, not even itself, and a journal cannot hold it.
-        raise InvalidInput(f"{name} is {value}: write it as a text, '{value}'")
+        raise InvalidInput(f"{name} is {value}: write it as a string, '{value}'")
     if not isinstance(value, str | int | float):
-        raise InvalidInput(f"{name} must be a text, a number, true or false, got {value!r}")
+        raise InvalidInput(f"{name} must be a string, a number, true or false, got {value!r}")

@@ -179,8 +179,8 @@ class Command:
                     )
                 if not isinstance(value, str | Real | PurePath):
                     raise InvalidInput(
-                        f"{name} of arm {index} is {value!r}: only texts and numbers can stand in "
-                        "a command"
+                        f"{name} of arm {index} is {value!r}: only strings and numbers can stand "
+                        "in a command"
                     )
                 if "\0" in written(value):
                     raise InvalidInput(f"{name} of arm {index} has a zero byte: {value!r}")

@@ -83,11 +83,11 @@ def _command(content: Mapping[str, Any], folder: Path) -> Command:
         raise InvalidInput("there is no command: write one, as in command = 'sim {x} {seed}'")
     is_list = isinstance(template, list) and all(isinstance(word, str) for word in template)
     if not (is_list or isinstance(template, str)):
-        raise InvalidInput(f"command must be a text or a list of texts, got {template!r}")
+        raise InvalidInput(f"command must be a string or a list of strings, got {template!r}")
     environment = _table(content.get("env", {}), "[env]")
     for name, value in environment.items():
         if not isinstance(value, str | int | float):
-            raise InvalidInput(f"{name} in [env] must be a text, got {value!r}")
+            raise InvalidInput(f"{name} in [env] must be a string, got {value!r}")
     return Command.parse(
         template,
         shell=checks.truth(content.get("shell", False), "shell"),
@@ -134,7 +134,7 @@ def _options(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{what} must be a text in quotes, got {value!r}")
+        raise InvalidInput(f"{what} must be a string in quotes, got {value!r}")
     return value
 
 
