@@ -197,7 +197,7 @@ class Odd(Scaling):
         if self.wrong == "falls":
             return np.sqrt(pulls) + 5 * (pulls < 10)
         if self.wrong == "bounded":
-            return 1 - np.exp(-pulls)
+            return np.asarray(1 - np.exp(-pulls))
         if self.wrong == "convex":
             return np.sqrt(pulls) * pulls
         if self.wrong == "not elementwise":

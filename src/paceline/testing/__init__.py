@@ -1,22 +1,32 @@
 """The laws of what you may write yourself, as tests: subclass one and say what is to be tested.
 
-`PolicyContract` is for policies, `EvidenceContract` for evidence, `ScalingContract` for scalings,
-and `ProblemContract` for problems. They need pytest, which nothing else here does.
+`PolicyContract` is for policies, `EngineContract` for engines, `EvidenceContract` for evidence,
+`ScalingContract` for scalings, and `ProblemContract` for problems. They need pytest, which nothing
+else here does.
 """
 
 import pytest
 
 # Before they are imported, so that a law that is broken shows the values.
 pytest.register_assert_rewrite(
+    "paceline.testing.engines",
     "paceline.testing.evidence",
     "paceline.testing.policies",
     "paceline.testing.problems",
     "paceline.testing.scalings",
 )
 
+from paceline.testing.engines import EngineContract  # noqa: E402
 from paceline.testing.evidence import EvidenceContract  # noqa: E402
 from paceline.testing.policies import PolicyContract, asked  # noqa: E402
 from paceline.testing.problems import ProblemContract  # noqa: E402
 from paceline.testing.scalings import ScalingContract  # noqa: E402
 
-__all__ = ["EvidenceContract", "PolicyContract", "ProblemContract", "ScalingContract", "asked"]
+__all__ = [
+    "EngineContract",
+    "EvidenceContract",
+    "PolicyContract",
+    "ProblemContract",
+    "ScalingContract",
+    "asked",
+]

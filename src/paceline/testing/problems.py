@@ -133,7 +133,7 @@ class ProblemContract:
         most, error = self.problem.sigma**2, _CERTAIN * _error(variances) + 1e-12
         noise = self.problem.noise
         assert variances.mean() <= most + error, "it is noisier than sigma says"
-        if noise.kind == "normal" and noise.sigma is not None:
+        if noise.shaped and noise.scale is not None:
             assert variances.mean() >= most - error, "it is less noisy than sigma says"
 
 

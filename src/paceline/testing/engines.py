@@ -1,0 +1,298 @@
+"""The laws of engines. An engine's tests subclass `EngineContract` and make one."""
+
+import math
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, ClassVar
+
+import pytest
+
+from paceline import race
+from paceline.commands import Command
+from paceline.core.seeds import pull_seeds
+from paceline.engines.base import Abilities, Engine, Workers
+from paceline.engines.events import Began, Event, Failed, Finished, Loading, Lost, Values
+from paceline.engines.jobs import Job, Run, in_turn
+from paceline.engines.workload import Workload
+from paceline.errors import InvalidInput
+
+ARMS = (10.0, 20.0, 30.0)
+
+
+def seeds(arm: int, first: int, pulls: int) -> list[int]:
+    """Those that a race with the seed 5 would have."""
+    return pull_seeds(5, arm, first, pulls)
+
+
+def answer(arm: float, *, seed: int, cores: int) -> float:
+    """A value that shows what the pull was given."""
+    return arm + seed % 1000 + cores / 100
+
+
+def expected(job: Job) -> list[float]:
+    """The values of all pulls of a job of `answer`, in their order."""
+    return [
+        answer(ARMS[arm], seed=seeds(arm, pull, 1)[0], cores=job.cores)
+        for arm, pull in in_turn(job.runs)
+    ]
+
+
+class Driver:
+    """Gives out jobs, and keeps what is heard of each; what breaks a law is found here."""
+
+    def __init__(self, engine: Engine, workers: Workers, patience: float) -> None:
+        self.workers = workers
+        self.heard: dict[int, list[Event]] = {}
+        self._engine = engine
+        self._patience = patience
+        self._numbers = count()
+
+    def start(self, *runs: Run, cores: int = 1) -> Job:
+        """Start a job of these runs."""
+        job = Job(next(self._numbers), runs, cores)
+        self.heard[job.number] = []
+        self.workers.start(job)
+        return job
+
+    def listen(self, seconds: float | None) -> None:
+        """Hear what happens, once."""
+        for event in self.workers.wait(seconds):
+            events = self.heard[event.job]
+            assert not is_over(events), f"{event} came after the job had ended"
+            assert not isinstance(event, Loading) or not events, "Loading comes first"
+            assert not isinstance(event, Began) or events, "Began comes after Loading only"
+            if isinstance(event, Values):
+                assert events[-1:] != [Loading(event.job)], "values before it had begun"
+                assert len(event.values) == len(event.seconds)
+                assert all(type(value) is float for value in event.values)
+                assert all(one >= 0 and math.isfinite(one) for one in event.seconds)
+            events.append(event)
+
+    def finish(self, *jobs: Job) -> None:
+        """Listen until these jobs are over."""
+        until = self._engine.now() + self._patience
+        while not all(is_over(self.heard[job.number]) for job in jobs):
+            assert self._engine.now() < until, f"nothing more is heard: {self.heard}"
+            self.listen(1.0)
+
+    def run(self, *runs: Run, cores: int = 1) -> Event:
+        """Have a job done; return its last event."""
+        job = self.start(*runs, cores=cores)
+        self.finish(job)
+        return self.heard[job.number][-1]
+
+    def values(self, job: int) -> list[float]:
+        """All that the job has given."""
+        events = self.heard[job]
+        return [value for event in events if isinstance(event, Values) for value in event.values]
+
+
+def is_over(events: Sequence[Event]) -> bool:
+    """Whether the last of these ends its job."""
+    return bool(events) and isinstance(events[-1], Finished | Failed | Lost)
+
+
+class EngineContract(ABC):
+    """Every engine is held to these.
+
+    `patience` is how many seconds of the engine a quick job may take to be heard of. A pull of
+    `long_seconds` is one that is still under way when its job is ended.
+    """
+
+    patience: ClassVar[float] = 60.0
+    long_seconds: ClassVar[float] = 600.0
+    has_processes: ClassVar[bool] = True  # whether a pull may end its own process
+
+    @abstractmethod
+    def engine(self) -> Engine:
+        """An engine of at least two cores."""
+
+    @contextmanager
+    def open(
+        self, evaluate: Callable[..., Any] | Command, arms: Sequence[Any] = ARMS, cores: int = 2
+    ) -> Iterator[Driver]:
+        """Workers for this function."""
+        engine = self.engine()
+        workers = engine.open(Workload(evaluate, arms, seeds), cores)
+        try:
+            yield Driver(engine, workers, self.patience)
+        finally:
+            workers.close()
+
+    def test_it_says_what_it_is_what_there_is_and_what_it_can_do(self) -> None:
+        """A plan is made of this, before anything is started."""
+        engine = self.engine()
+        assert engine.name
+        assert isinstance(engine.abilities, Abilities)
+        assert engine.abilities.group >= 1
+        assert engine.available().cores >= 1
+        assert engine.available().source
+        assert engine.now() <= engine.now()
+
+    def test_values_come_in_turn_with_their_seeds_and_cores(self) -> None:
+        """The runs of a job take turns, and a pull is what its number says."""
+        with self.open(answer) as driver:
+            job = driver.start(Run(0, 0, 1), cores=2)
+            driver.finish(job)
+            assert driver.heard[job.number][-1] == Finished(job.number)
+            assert driver.values(job.number) == expected(job)
+            if self.engine().abilities.group >= 6:
+                job = driver.start(Run(2, 7, 3), Run(0, 1, 2), Run(1, 0, 1))
+                driver.finish(job)
+                assert driver.values(job.number) == expected(job)
+
+    def test_jobs_run_side_by_side_and_each_has_one_end(self) -> None:
+        """And nothing is heard of a job that has ended."""
+        with self.open(answer) as driver:
+            for number in range(5):
+                jobs = [driver.start(Run(arm, number, 1)) for arm in (0, 1)]
+                driver.finish(*jobs)
+                for job in jobs:
+                    assert driver.heard[job.number][-1] == Finished(job.number)
+                    assert driver.values(job.number) == expected(job)
+            driver.listen(0.01)  # nothing more comes
+
+    def test_the_largest_group_is_done(self) -> None:
+        """As many pulls in a job as it says it can take."""
+        most = self.engine().abilities.group
+        with self.open(answer) as driver:
+            job = driver.start(Run(1, 3, most))
+            driver.finish(job)
+            assert driver.values(job.number) == expected(job)
+
+    def test_an_exception_fails_its_pull_and_what_came_before_counts(self) -> None:
+        """The pull that failed is the first without a value."""
+
+        def third_fails(arm: float, *, seed: int) -> float:
+            if seed == seeds(0, 2, 1)[0]:
+                raise ValueError("no such setting")
+            return arm
+
+        together = min(3, self.engine().abilities.group)
+        with self.open(third_fails) as driver:
+            last = driver.run(Run(0, 3 - together, together))
+            assert isinstance(last, Failed)
+            assert last.failure.kind == "exception"
+            assert "ValueError: no such setting" in last.failure.message
+            assert driver.values(last.job) == [ARMS[0]] * (together - 1)
+            assert isinstance(driver.run(Run(0, 3, 1)), Finished), "others are done all the same"
+
+    @pytest.mark.parametrize("odd", [math.nan, math.inf, "3.5", None, [1.0]])
+    def test_what_is_no_finite_number_fails_its_pull(self, odd: Any) -> None:
+        """It is never passed on as a value."""
+        with self.open(lambda arm: odd if arm == ARMS[1] else arm) as driver:
+            last = driver.run(Run(1, 0, 1))
+            assert isinstance(last, Failed)
+            assert last.failure.kind == "no number"
+            assert isinstance(driver.run(Run(0, 0, 1)), Finished)
+
+    def test_numbers_of_any_kind_become_floats(self) -> None:
+        """Whatever `float` takes, but for texts."""
+        import numpy as np
+
+        for value in (3, True, np.float32(3.0), np.int64(3)):
+            with self.open(lambda _, value=value: value) as driver:
+                last = driver.run(Run(0, 0, 1))
+                assert isinstance(last, Finished)
+                assert driver.values(last.job) == [float(value)]
+
+    def test_a_job_that_is_ended_is_lost_and_others_go_on(self) -> None:
+        """It is not held against its pulls, and its cores can be given out again."""
+        if not self.engine().abilities.kill:
+            pytest.skip("it cannot end a job")
+        seconds = self.long_seconds
+
+        def long_for_one(arm: float) -> float:
+            time.sleep(seconds if arm == ARMS[0] else 0.0)
+            return arm
+
+        with self.open(long_for_one) as driver:
+            long, short = driver.start(Run(0, 0, 1)), driver.start(Run(1, 0, 1))
+            driver.workers.end(long.number)
+            driver.finish(long, short)
+            assert driver.heard[long.number][-1] == Lost(long.number)
+            assert driver.values(long.number) == []
+            assert driver.values(short.number) == [ARMS[1]]
+            assert isinstance(driver.run(Run(2, 0, 1), cores=2), Finished), "its cores are free"
+
+    def test_a_pull_that_ends_its_process_takes_nothing_else_along(self) -> None:
+        """Later jobs are done as if nothing had happened."""
+        if not self.has_processes:
+            pytest.skip("pulls run in the race's own process")
+
+        def suicide(arm: float) -> float:
+            if arm == ARMS[0]:
+                os._exit(3)
+            return arm
+
+        with self.open(suicide) as driver:
+            last = driver.run(Run(0, 0, 1))
+            assert isinstance(last, Failed | Lost)
+            assert not isinstance(last, Failed) or last.failure.kind == "died"
+            for number in range(3):
+                assert isinstance(driver.run(Run(1, number, 1)), Finished)
+
+    def test_to_wait_for_nothing_returns_at_once(self) -> None:
+        """The race looks at the clock in between."""
+        engine = self.engine()
+        workers = engine.open(Workload(answer, ARMS, seeds), 2)
+        try:
+            began = engine.now()
+            assert workers.wait(0) == []
+            assert engine.now() - began < 5.0
+        finally:
+            workers.close()
+
+    def test_it_can_be_closed_in_the_midst_of_a_job(self) -> None:
+        """As when a race is over, or was interrupted."""
+        seconds = min(self.long_seconds, 600.0 if self.engine().abilities.kill else 1.0)
+
+        def long(arm: float) -> float:
+            time.sleep(seconds)
+            return arm
+
+        with self.open(long) as driver:
+            driver.start(Run(0, 0, 1))
+            driver.listen(0)
+
+    def test_it_serves_two_races_at_once(self) -> None:
+        """Whose jobs have the same numbers."""
+        with self.open(answer, cores=1) as one, self.open(lambda arm: -arm, cores=1) as other:
+            jobs = one.start(Run(0, 0, 1)), other.start(Run(0, 0, 1))
+            one.finish(jobs[0])
+            other.finish(jobs[1])
+            assert one.values(jobs[0].number) == expected(jobs[0])
+            assert other.values(jobs[1].number) == [-ARMS[0]]
+
+    def test_commands_are_run_or_refused(self) -> None:
+        """Each is a process of its own, whose output has the value."""
+        command = Command.parse("sh -c 'exit_with={x}; echo $exit_with {seed}; exit $exit_with'")
+        arms = [{"x": 0}, {"x": 3}]
+        engine = self.engine()
+        if not engine.abilities.commands:
+            with pytest.raises(InvalidInput, match="runs functions, no commands"):
+                race(Command.parse("echo {x}"), arms, engine=engine)
+            return
+        with self.open(command, arms) as driver:
+            last = driver.run(Run(0, 4, 1))
+            assert isinstance(last, Finished)
+            assert driver.values(last.job) == [float(seeds(0, 4, 1)[0])]
+            failed = driver.run(Run(1, 0, 1))
+            assert isinstance(failed, Failed)
+            assert (failed.failure.kind, failed.failure.message) == (
+                "exit status",
+                "ended with status 3",
+            )
+
+    def test_a_race_is_run_on_it(self) -> None:
+        """From the public call."""
+
+        def evaluate(arm: float, *, seed: int) -> float:
+            return arm + seed % 100 / 10
+
+        result = race(evaluate, ARMS, engine=self.engine(), cores=2, progress=False)
+        assert (result.best, result.confidence, result.decided) == (30.0, 0.95, True)
