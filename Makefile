@@ -19,6 +19,7 @@ lint: $(READY)
 
 docs/cli.md: $(READY) src/paceline/cli/*.py src/paceline/notation/*.py src/paceline/commands/value.py  ## the page of commands, from their help
 	PYTHONPATH=. $(BIN)/python tools/write_cli_page.py
+	PYTHONPATH=. $(BIN)/python tools/write_options_page.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -195,7 +195,7 @@ class Odd(Scaling):
 
     def _seconds(self, pulls: Floats) -> Floats:
         if self.wrong == "falls":
-            return np.sqrt(pulls) + 5 * (pulls < 10)
+            return np.asarray(np.sqrt(pulls) + 5 * (pulls < 10))
         if self.wrong == "bounded":
             return np.asarray(1 - np.exp(-pulls))
         if self.wrong == "convex":
