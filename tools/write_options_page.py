@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from paceline.races.options import OPTIONS, Option
+from paceline.races.option import Option
+from paceline.races.options import OPTIONS
 
 _HEAD = """\
 # Options of a race

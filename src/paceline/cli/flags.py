@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from paceline.errors import InvalidInput
-from paceline.races.options import OPTIONS, Option
+from paceline.races.option import Option
+from paceline.races.options import OPTIONS
 
 
 def add_options(parser: argparse.ArgumentParser, wanted: Callable[[Option], bool]) -> None:

@@ -4,9 +4,8 @@
 `profile` take some of them, the journal keeps most, and docs/options.md lists them: all by this.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
 from paceline.core.arrays import non_negative, positive
 from paceline.core.noise.catalog import NOISES
@@ -14,40 +13,9 @@ from paceline.engines.catalog import ENGINES, find_engine
 from paceline.errors import unknown_name
 from paceline.notation import POLICY_HELP, SCALING_HELP
 from paceline.races import checks, forms
-
-if TYPE_CHECKING:
-    from paceline.races.settings import Settings
+from paceline.races.option import Option
 
 DIRECTIONS = ("maximize", "minimize")
-
-
-@dataclass(frozen=True)
-class Option:
-    """All that there is to know about an option, but for what it does.
-
-    `kept` says what the journal does with it: "race" is part of what the race is, and must not
-    change; "session" is how it is run, and a resume may change it; None is not kept. `record` gives
-    what is written, from checked settings, and `recall` makes a value of it again.
-    """
-
-    name: str
-    default: Any
-    takes: str  # in a few words; also what stands for it in --help
-    help: str
-    check: checks.Check
-    group: str
-    kept: Literal["race", "session"] | None = None
-    short: str = ""  # its flag of one letter
-    words: Callable[[str], Any] | None = str  # from the command line; None: only in Python
-    choices: tuple[str, ...] = ()
-    flag: Literal["value", "each choice", "on or off"] = "value"
-    in_profile: bool = False
-    record: "Callable[[Settings], Any] | None" = None
-    recall: Callable[[Any], Any] = lambda plain: plain
-
-    def recorded(self, settings: "Settings") -> Any:
-        """What the journal keeps of it."""
-        return settings.options[self.name] if self.record is None else self.record(settings)
 
 
 STOP = "when to stop"
