@@ -195,7 +195,7 @@ class Odd(Scaling):
 
     def _seconds(self, pulls: Floats) -> Floats:
         if self.wrong == "falls":
-            return np.sqrt(pulls) + 5 * (pulls < 10)
+            return np.where(pulls < 10, 5.0, 0.0) + np.sqrt(pulls)
         if self.wrong == "bounded":
             return 1 - np.exp(-pulls)
         if self.wrong == "convex":

@@ -173,7 +173,7 @@ class Dispatcher:
     @property
     def spent(self) -> int:
         """The pulls told, no longer wanted, or not back when their round ended."""
-        return self.ledger.told + self.ledger.skipped + self._unwanted
+        return self.ledger.passed + self._unwanted
 
     def now(self) -> float:
         """The seconds since the race began, as the policy counts them."""

@@ -178,9 +178,9 @@ class Ledger:
         return [self.gaps(arm) for arm in range(len(self._values))]
 
     @property
-    def told(self) -> int:
-        """How many pulls a policy was told of."""
-        return int(self._told.sum()) - self.skipped
+    def passed(self) -> int:
+        """How many pulls a policy was told of, or were skipped."""
+        return int(self._told.sum())
 
     @property
     def skipped(self) -> int:
