@@ -20,6 +20,7 @@ from paceline import (
     PowerLaw,
     Scaling,
     Staged,
+    Uniform,
     simulate,
 )
 from paceline.core.arrays import Floats, Ints
@@ -130,8 +131,8 @@ def play(
         Task(arms=problem.arms, scaling=scaling, deadline=deadline, seed=seed, **task)
     )
     assert isinstance(pacer, StagedPacer)
-    engine = VirtualRunner(problem, scaling, np.random.default_rng(draws))
-    return pacer, run(pacer, engine, deadline=deadline)
+    runner = VirtualRunner(problem, scaling, np.random.default_rng(draws))
+    return pacer, run(pacer, runner, deadline=deadline)
 
 
 class Watched:
@@ -396,6 +397,16 @@ def test_a_random_subset_caps_the_success_at_its_share() -> None:
 def test_even_a_subset_needs_time_for_two_arms() -> None:
     with pytest.raises(InvalidInput, match="even 2 arms"):
         simulate(np.zeros(9), Staged(best_effort=True), PowerLaw(1.0), deadline=1.5)
+
+
+def test_the_outline_says_the_cuts() -> None:
+    task = Task(arms=8, scaling=PowerLaw(0.5), deadline=20.0)
+    [(label, text)] = Staged().outline(task)
+    assert label == "plan"
+    assert re.fullmatch(r"8 → (\d+ → )*1 arms, after \d+(, \d+)* pulls each", text)
+    short = replace(task, scaling=PowerLaw(1.0), deadline=5.0)
+    assert Staged(best_effort=True).outline(short) == []
+    assert Uniform().outline(task) == []
 
 
 def test_stragglers_are_cut_off_or_waited_for() -> None:
