@@ -17,7 +17,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-docs/cli.md: $(READY) src/paceline/cli/*.py src/paceline/notation/*.py src/paceline/commands/value.py  ## the page of commands, from their help
+pages: $(READY)  ## docs/cli.md and docs/options.md, from the commands and options themselves
 	PYTHONPATH=. $(BIN)/python tools/write_cli_page.py
 	PYTHONPATH=. $(BIN)/python tools/write_options_page.py
 
