@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint pages format bench clean
 
 demo: $(READY)  ## a real race on this machine, told as it goes
 	$(BIN)/paceline demo
