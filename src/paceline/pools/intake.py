@@ -64,8 +64,7 @@ class Intake:
         done, values, seconds, one.left = progress(one.left, event.values, event.seconds)
         one.worked += sum(seconds)
         for runs, good, took in self._allowed(done, values, seconds):
-            rounded = [round(each, 9) for each in took]
-            record = PullsReturned(self._at(), one.job.cores, tuple(runs), good, rounded)
+            record = PullsReturned(self._at(), one.job.cores, tuple(runs), good, took)
             self._recording.add(record)
             self.surprised |= self.plausible is not None and not all(map(self.plausible, good))
 

@@ -11,7 +11,7 @@ from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
 from paceline.engines.jobs import Run
 
-_MOST_UNTIMED = 1000
+_MOST_UNTIMED_RUNS = 1000
 _MOST_RECENT = 4000  # pulls of which each duration is kept
 
 
@@ -26,16 +26,22 @@ class Timekeeper:
 
     def __init__(self, arms: int) -> None:
         self._timings = Timings(arms)
-        self._untimed: list[tuple[int, Sequence[Run], Sequence[float]]] = []
+        # By core count: the arms of runs, their pulls, and the seconds of all of these.
+        self._untimed: dict[int, tuple[list[int], list[int], list[float]]] = {}
+        self._untimed_runs = 0
         self._by_cores: dict[int, tuple[int, float]] = {}  # how many pulls, and their seconds
         self._recent: deque[tuple[int, float]] = deque(maxlen=_MOST_RECENT)
 
     def take(self, cores: int, runs: Sequence[Run], seconds: Sequence[float]) -> None:
         """Pulls on so many cores each took so long."""
-        self._untimed.append((cores, runs, seconds))
-        self._recent.extend(zip(repeat(cores), seconds[-_MOST_RECENT:]))
-        if len(self._untimed) > _MOST_UNTIMED:
+        arms, pulls, untimed = self._untimed.setdefault(cores, ([], [], []))
+        arms.extend(run.arm for run in runs)
+        pulls.extend(run.pulls for run in runs)
+        untimed.extend(seconds)
+        self._untimed_runs += len(runs)
+        if self._untimed_runs > _MOST_UNTIMED_RUNS:
             self._time()
+        self._recent.extend(zip(repeat(cores), seconds[-_MOST_RECENT:]))
         count, before = self._by_cores.get(cores, (0, 0.0))
         self._by_cores[cores] = (count + len(seconds), before + sum(seconds))
 
@@ -73,7 +79,7 @@ class Timekeeper:
 
     def _time(self) -> None:
         """Hand the durations on to be fitted: many at once, since that takes a while."""
-        for cores, runs, seconds in self._untimed:
-            arms = np.repeat([run.arm for run in runs], [run.pulls for run in runs])
-            self._timings.add(arms, cores, np.array(seconds))
+        for cores, (arms, pulls, seconds) in self._untimed.items():
+            self._timings.add(np.repeat(arms, pulls), cores, np.array(seconds))
         self._untimed.clear()
+        self._untimed_runs = 0
