@@ -14,9 +14,9 @@ from paceline.core.pool import CorePool
 from paceline.display.table import Table
 from paceline.journal import read_records
 from paceline.journal.records import PullsReturned, RoundEnded
-from paceline.paper.cosmology_lab import load_workload
+from paceline.paper.cosmology_lab import load_study
+from paceline.paper.examples import example_folder, load_example
 from paceline.paper.report import Setup
-from paceline.paper.workload import example_folder, load_example
 from paceline.races.file import read_race_file
 
 CORES = 2
@@ -34,7 +34,7 @@ class Elastic(NamedTuple):
 
 
 def workloads() -> list[Elastic]:
-    cosmology = load_workload(Setup())
+    cosmology = load_study(Setup())
     ridge = load_example("linear_algebra", "ridge")
     xz = read_race_file(example_folder("compressor") / "race.toml")
     return [
@@ -128,7 +128,7 @@ def _rounds(run: Callable[[Path], None]) -> list[tuple[int, float]]:
 
 def run_pull() -> Table:
     """A cosmology pull on one core and on two, by turns: seconds, cores in use, and its value."""
-    work = load_workload(Setup())
+    work = load_study(Setup())
     arm = work.candidates[work.best]
     wall: dict[int, list[float]] = {1: [], CORES: []}
     busy: dict[int, list[float]] = {1: [], CORES: []}

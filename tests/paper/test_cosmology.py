@@ -11,11 +11,11 @@ from paceline import InvalidInput
 from paceline.cli import main
 from paceline.core.fitting import Runtime
 from paceline.machine import AvailableCores
-from paceline.paper import cosmology, cosmology_lab, workload
-from paceline.paper.cosmology_lab import Lab, load_workload
+from paceline.paper import cosmology, cosmology_lab, examples
+from paceline.paper.cosmology_lab import Lab, load_study
+from paceline.paper.examples import load_example
 from paceline.paper.report import Setup
 from paceline.paper.resampled import Resampled
-from paceline.paper.workload import load_example
 from paceline.races import Profile
 from paceline.simulation import simulate
 from paceline.testing import ProblemContract
@@ -32,7 +32,7 @@ class TestResampled(ProblemContract):
 
 
 def test_pulls_in_virtual_time_are_distributed_as_real_ones() -> None:
-    found = load_workload(Setup())
+    found = load_study(Setup())
     arm = found.best
     real = [found.pull(found.candidates[arm], seed=seed) for seed in range(100)]
     drawn = found.problem.draw_each(np.array([arm]), 4000, 0, np.random.default_rng(1))[0]
@@ -101,25 +101,25 @@ def test_the_experiment_writes_its_figure_its_data_and_its_answer(
 def test_a_table_of_the_users_is_used_and_named(tmp_path: Path) -> None:
     table = tmp_path / "mine.txt"
     table.write_text("0.1 38.3 0.2\n0.5 42.3 0.2\n0.9 43.9 0.2\n", encoding="utf-8")
-    found = load_workload(Setup(data=table))
+    found = load_study(Setup(data=table))
     assert found.source == "mine.txt, 3 supernovae"
     assert found.problem.scores.shape == (64, 3)
 
 
 def test_the_deadline_is_the_papers() -> None:
-    lab = Lab(Setup(), load_workload(Setup()), HALF)
+    lab = Lab(Setup(), load_study(Setup()), HALF)
     assert lab.combined(2) == 2
     stage = lab.pool(2).seconds(64.0)
     assert 3 * stage < lab.deadline < 6 * stage  # enough for SSH's three stages, not for SH's six
 
 
 def test_where_a_pool_is_scarce_halving_with_k_one_fails_more_often() -> None:
-    lab = Lab(Setup(processes=1), load_workload(Setup()), HALF)
+    lab = Lab(Setup(processes=1), load_study(Setup()), HALF)
 
     def errors(name: str) -> int:
         policy = cosmology_lab.DEADLINE_POLICIES[name]
         found = simulate(
-            lab.workload.problem, policy, lab.pool(2), deadline=lab.deadline, replications=200
+            lab.study.problem, policy, lab.pool(2), deadline=lab.deadline, replications=200
         )
         return int((~found.correct).sum())
 
@@ -167,6 +167,6 @@ def test_bad_options_are_refused_before_anything_runs(
 
 def test_without_the_example_it_says_where_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     nowhere: Any = (Path("/nowhere"),)
-    monkeypatch.setattr(workload, "_PLACES", nowhere)
+    monkeypatch.setattr(examples, "_PLACES", nowhere)
     with pytest.raises(InvalidInput, match="the example cosmology is not installed"):
         load_example("cosmology", "likelihood")

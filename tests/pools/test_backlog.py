@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.engines.jobs import Run, in_turn, progress, split
+from paceline.engines.jobs import Run, advance, in_turn, split
 from paceline.pools.backlog import Backlog
 
 ARMS = 4
@@ -127,7 +127,7 @@ def test_what_is_done_and_what_is_left_of_a_job_are_its_pulls_in_turn(
     number = data.draw(st.integers(0, len(order)))
     value = {pull: float(at) for at, pull in enumerate(order)}
     reported = [value[pull] for pull in order[:number]]
-    done, values, seconds, left = progress(job, reported, reported)
+    done, values, seconds, left = advance(job, reported, reported)
     assert [value[pull] for pull in pulls_of(done)] == values == seconds
     assert sorted(pulls_of(done)) == sorted(order[:number])
     assert in_turn(left) == order[number:]

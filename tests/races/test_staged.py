@@ -131,12 +131,12 @@ def test_it_ends_by_its_deadline_with_an_answer(
 
 
 def state_of(session: Session) -> dict[str, Any]:
-    pacer = session.stage.pacer
+    pacer = session.phase.pacer
     assert pacer is not None
     wanted = pacer.ask()
     pulls = (wanted.pulls.tolist(), wanted.how) if isinstance(wanted, Round) else ()
     return {
-        "alive": session.stage.alive,
+        "alive": session.phase.alive,
         "rounds": pacer.rounds,
         "told": pacer.tally.pulls.tolist(),
         "sums": pacer.tally.sums.tolist(),

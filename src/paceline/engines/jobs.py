@@ -59,7 +59,7 @@ def split(runs: Sequence[Run], pulls: int) -> tuple[list[Run], list[Run]]:
     return first, []
 
 
-class Progress(NamedTuple):
+class Advance(NamedTuple):
     """What of a job is done, run by run with its values and seconds; and what is left of it."""
 
     done: list[Run]
@@ -68,10 +68,10 @@ class Progress(NamedTuple):
     left: list[Run]  # the next pull first
 
 
-def progress(runs: Sequence[Run], values: Sequence[float], seconds: Sequence[float]) -> Progress:
+def advance(runs: Sequence[Run], values: Sequence[float], seconds: Sequence[float]) -> Advance:
     """How far a job is with the next values, which come in the order of its turns.
 
-    >>> done = progress([Run(0, 5, 3), Run(1, 0, 2)], [0.5, 1.0, 0.6], [1.0, 2.0, 3.0])
+    >>> done = advance([Run(0, 5, 3), Run(1, 0, 2)], [0.5, 1.0, 0.6], [1.0, 2.0, 3.0])
     >>> done.done, done.values, done.seconds
     ([Run(arm=0, first=5, pulls=2), Run(arm=1, first=0, pulls=1)], [0.5, 0.6, 1.0], [1.0, 3.0, 2.0])
     >>> done.left
@@ -85,7 +85,7 @@ def progress(runs: Sequence[Run], values: Sequence[float], seconds: Sequence[flo
         for place in places:
             told += values[place :: len(runs)]
             took += seconds[place :: len(runs)]
-        return Progress(list(runs), told, took, [])
+        return Advance(list(runs), told, took, [])
     longest = max((run.pulls for run in runs), default=0)
     turns = [place for turn in range(longest) for place in places if turn < runs[place].pulls]
     mine: list[list[int]] = [[] for _ in runs]  # of each run, where its values are
@@ -99,4 +99,4 @@ def progress(runs: Sequence[Run], values: Sequence[float], seconds: Sequence[flo
         run, count = runs[place], len(mine[place])
         if count < run.pulls:
             left.append(Run(run.arm, run.first + count, run.pulls - count))
-    return Progress(done, [values[at] for at in order], [seconds[at] for at in order], left)
+    return Advance(done, [values[at] for at in order], [seconds[at] for at in order], left)

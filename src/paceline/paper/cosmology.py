@@ -24,7 +24,7 @@ from paceline.paper.cosmology_lab import (
     REAL_CORES,
     Cell,
     Lab,
-    load_workload,
+    load_study,
     measure_scaling,
 )
 from paceline.paper.report import Report, Setup
@@ -43,8 +43,8 @@ def reproduce(setup: Setup) -> Report:
         )
     runs = setup.runs or PAPER_RUNS
     real_runs = runs if setup.real_runs is None else setup.real_runs
-    workload = load_workload(setup)
-    lab = Lab(setup, workload, measure_scaling(workload, setup.seed))
+    study = load_study(setup)
+    lab = Lab(setup, study, measure_scaling(study, setup.seed))
     cells = lab.virtual(runs)
     answer = None
     if real_runs:
@@ -53,10 +53,10 @@ def reproduce(setup: Setup) -> Report:
         cells += more
     return Report(
         name="cosmology",
-        title=f"Cosmological parameters from supernovae ({workload.source})",
+        title=f"Cosmological parameters from supernovae ({study.source})",
         data=Table(Cell._fields, cells),
         summary=_summary(lab, cells),
-        draw=lambda: draw(cells, lab.profile, lab.deadline, workload.source),
+        draw=lambda: draw(cells, lab.profile, lab.deadline, study.source),
         more=[(f"Seconds to {CONFIDENCE:.0%} confidence, mean and standard error", _times(cells))],
         notes=[*_notes(lab), *_compared(lab, cells, answer)],
         answer=answer,
@@ -96,7 +96,7 @@ def _with_error(cell: Cell) -> str:
 def _notes(lab: Lab) -> Iterable[str]:
     measured = {cores: float(np.mean(times)) for cores, times in lab.profile.measured.items()}
     times = ", ".join(f"{1e3 * seconds:.1f} ms on {c}" for c, seconds in sorted(measured.items()))
-    yield f"supernovae: {lab.workload.source}"
+    yield f"supernovae: {lab.study.source}"
     yield f"a pull takes {times} cores; fitted: {lab.profile.runtime.describe()}"
     yield (
         f"deadline {lab.deadline:g} s, for which k* = {lab.combined(REAL_CORES)} on {REAL_CORES} "
@@ -125,7 +125,7 @@ def _compared(lab: Lab, cells: Sequence[Cell], answer: Result | None) -> Iterabl
                 f"{lab.deadline:g} s"
             )
     if answer is not None:
-        means, best = lab.workload.problem.means, lab.workload.best
+        means, best = lab.study.problem.means, lab.study.best
         yield (
             f"over all points the best is {answer.arms[best].label}, with a mean of "
             f"{means[best]:.4f}; the race below chose {answer.arms[answer.index].label}, with "

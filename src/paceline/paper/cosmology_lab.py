@@ -1,6 +1,6 @@
-"""Where the cosmology experiment is run: its workload, and its races, virtual and real.
+"""Where the cosmology experiment is run: its study, and its races, virtual and real.
 
-The workload is an example, `examples/cosmology`: 64 candidates, and pulls that share their
+The study is an example, `examples/cosmology`: 64 candidates, and pulls that share their
 integrals among cores.
 """
 
@@ -17,9 +17,9 @@ from paceline.core.arrays import Bools, Floats, Ints
 from paceline.core.pool import CorePool
 from paceline.core.statistics import standard_error
 from paceline.errors import InvalidInput
+from paceline.paper.examples import load_example
 from paceline.paper.report import Setup
 from paceline.paper.resampled import Resampled
-from paceline.paper.workload import load_example
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy
 from paceline.policies.racing import Racing
@@ -85,7 +85,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Workload:
+class Study:
     """What is raced: the candidates, a pull, and all that is known of it."""
 
     candidates: Sequence[Any]
@@ -99,7 +99,7 @@ class Workload:
         return int(self.problem.means.argmax())
 
 
-def load_workload(setup: Setup) -> Workload:
+def load_study(setup: Setup) -> Study:
     """The example, with the survey that was asked for or is there."""
     survey_module = load_example("cosmology", "survey")
     likelihood = load_example("cosmology", "likelihood")
@@ -111,7 +111,7 @@ def load_workload(setup: Setup) -> Workload:
         likelihood.scores(arm, survey, steps=likelihood.STEPS_FOR_MEANS)
         for arm in likelihood.CANDIDATES
     ]
-    return Workload(
+    return Study(
         likelihood.CANDIDATES,
         partial(likelihood.evaluate, survey=survey),
         Resampled(np.array(scores), likelihood.POINTS_PER_PULL),
@@ -119,25 +119,25 @@ def load_workload(setup: Setup) -> Workload:
     )
 
 
-def measure_scaling(workload: Workload, seed: int) -> Profile:
+def measure_scaling(study: Study, seed: int) -> Profile:
     """Seconds of a pull on one core and on more, as `paceline profile` has them."""
     return races.profile(
-        workload.pull, workload.candidates, cores=REAL_CORES, repeats=TIMED_RUNS, seed=seed
+        study.pull, study.candidates, cores=REAL_CORES, repeats=TIMED_RUNS, seed=seed
     )
 
 
 @dataclass(frozen=True)
 class Lab:
-    """Where races are run: with a workload whose scaling was measured."""
+    """Where races are run: with a study whose scaling was measured."""
 
     setup: Setup
-    workload: Workload
+    study: Study
     profile: Profile
 
     @cached_property
     def deadline(self) -> float:
         """As in the paper: k* = 2 on the pool at hand, and too short for SH."""
-        once = self.pool(REAL_CORES).seconds(float(self.workload.problem.arms))
+        once = self.pool(REAL_CORES).seconds(float(self.study.problem.arms))
         return round(_ROUNDS_BY_DEADLINE * once, 2)
 
     def pool(self, cores: int) -> CorePool:
@@ -146,7 +146,7 @@ class Lab:
 
     def combined(self, cores: int) -> int:
         """SSH's k* on such a pool."""
-        return stages_to_combine(self.workload.problem.arms, self.deadline, self.pool(cores))
+        return stages_to_combine(self.study.problem.arms, self.deadline, self.pool(cores))
 
     def virtual(self, runs: int) -> list[Cell]:
         """Every policy on every pool, in virtual time."""
@@ -161,7 +161,7 @@ class Lab:
 
     def _simulated(self, goal: str, cores: int, name: str, runs: int) -> Cell:
         found = simulate(
-            self.workload.problem,
+            self.study.problem,
             scaling=self.pool(cores),
             replications=runs,
             seed=self.setup.seed,
@@ -193,8 +193,8 @@ class Lab:
         planned = list(product(range(runs), names))
         for number, name in self.setup.track(planned, len(planned), f"real races to a {goal}"):
             result = races.race(
-                self.workload.pull,
-                self.workload.candidates,
+                self.study.pull,
+                self.study.candidates,
                 cores=REAL_CORES,
                 scaling=self.pool(REAL_CORES),
                 seed=self.setup.seed + number,
@@ -205,7 +205,7 @@ class Lab:
         return found
 
     def _real_cell(self, goal: str, name: str, results: Sequence[Result]) -> Cell:
-        right = np.array([result.index == self.workload.best for result in results])
+        right = np.array([result.index == self.study.best for result in results])
         seconds = np.array([result.elapsed for result in results])
         pulls = np.array([result.pulls for result in results])
         return _cell(goal, REAL_CORES, "real", name, right, seconds, pulls)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from paceline.engines.events import Began, Event, Failed, Failure, Finished, Loading, Values
-from paceline.engines.jobs import Run, progress, split
+from paceline.engines.jobs import Run, advance, split
 from paceline.journal.records import ArmOut, PullFailed, PullsReturned, TimeSpent
 from paceline.pools.assignments import Assignment, Assignments
 from paceline.pools.backlog import Backlog
@@ -61,7 +61,7 @@ class Intake:
 
     def _take_values(self, one: Assignment, event: Values) -> None:
         one.heard = self._clock.now()
-        done, values, seconds, one.left = progress(one.left, event.values, event.seconds)
+        done, values, seconds, one.left = advance(one.left, event.values, event.seconds)
         one.worked += sum(seconds)
         for runs, good, took in self._allowed(done, values, seconds):
             record = PullsReturned(self._at(), one.job.cores, tuple(runs), good, took)

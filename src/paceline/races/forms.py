@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paceline.commands import Command
 from paceline.core.pool import CorePool
@@ -12,9 +12,6 @@ from paceline.durations import Deadline
 from paceline.errors import InvalidInput
 from paceline.policies.base import Policy
 from paceline.policies.catalog import POLICIES
-
-if TYPE_CHECKING:
-    from paceline.races.settings import Settings
 
 _SEEDS_ONLY = "seeds only"
 
@@ -53,11 +50,11 @@ class RecordedScaling:
         return float(seconds[min(cores, seconds.size) - 1])
 
 
-def write_scaling(settings: "Settings") -> dict[str, Any] | None:
-    """The scaling that was given, for the pool of the race."""
-    if settings.pool is not None:
-        return {"pool": settings.pool.to_json()}
-    return None if settings.shape is None else {"shape": settings.shape.to_json()}
+def write_scaling(pool: CorePool | None, shape: CorePool | None) -> dict[str, Any] | None:
+    """The scaling that was given, for the pool of the race: in seconds, or its shape."""
+    if pool is not None:
+        return {"pool": pool.to_json()}
+    return None if shape is None else {"shape": shape.to_json()}
 
 
 def read_scaling(plain: Mapping[str, Any] | None) -> RecordedScaling | None:
@@ -68,9 +65,8 @@ def read_scaling(plain: Mapping[str, Any] | None) -> RecordedScaling | None:
     return RecordedScaling(CorePool.from_json(plain["pool" if exact else "shape"]), exact)
 
 
-def write_deadline(settings: "Settings") -> dict[str, Any] | None:
+def write_deadline(deadline: Deadline | None) -> dict[str, Any] | None:
     """The seconds, and the moment if one was given."""
-    deadline = settings.goal.deadline
     if deadline is None:
         return None
     moment = None if deadline.moment is None else deadline.moment.isoformat()

@@ -2,12 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from paceline.races.checks import Check
-
-if TYPE_CHECKING:
-    from paceline.races.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -31,9 +28,9 @@ class Option:
     choices: tuple[str, ...] = ()
     flag: Literal["value", "each choice", "on or off"] = "value"
     in_profile: bool = False
-    record: "Callable[[Settings], Any] | None" = None
+    record: Callable[[Any], Any] | None = None  # of the Settings; None: the value as it is
     recall: Callable[[Any], Any] = lambda plain: plain
 
-    def recorded(self, settings: "Settings") -> Any:
+    def recorded(self, settings: Any) -> Any:
         """What the journal keeps of it."""
         return settings.options[self.name] if self.record is None else self.record(settings)

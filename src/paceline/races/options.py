@@ -46,7 +46,7 @@ _ALL = (
         STOP,
         kept="session",
         short="-d",
-        record=forms.write_deadline,
+        record=lambda settings: forms.write_deadline(settings.goal.deadline),
         recall=forms.read_deadline,
     ),
     Option(
@@ -200,7 +200,7 @@ _ALL = (
         POOL,
         kept="session",
         short="-s",
-        record=forms.write_scaling,
+        record=lambda settings: forms.write_scaling(settings.pool, settings.shape),
         recall=forms.read_scaling,
     ),
     Option(

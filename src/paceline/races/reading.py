@@ -39,7 +39,7 @@ def read_journal(path: str | os.PathLike[str]) -> JournalView:
     session = replayed(recalled_settings(records, options), records)
     if known:  # else who is out, only the user's own policy can tell
         session.run()
-    standing = session.teller.standing(session.stage)
+    standing = session.teller.standing(session.phase)
     last = records[-1]
     ending = last if isinstance(last, RaceEnded) else None
     if ending is not None and ending.decided:

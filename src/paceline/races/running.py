@@ -138,7 +138,7 @@ def _session(
 
 
 def _result(session: Session, verdict: Verdict) -> Result:
-    view = session.teller.view(session.stage)
+    view = session.teller.view(session.phase)
     scaling = session.dispatcher.model.pool
     return result_of(view, verdict, scaling, session.settings.options["journal"])
 

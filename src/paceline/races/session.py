@@ -26,7 +26,7 @@ from paceline.pools.dispatcher import ArmsFailed, Dispatcher, NotAsAssumed, Reco
 from paceline.pools.model import NO_IDEA
 from paceline.races.history import Plan
 from paceline.races.settings import Settings
-from paceline.races.telling import Stage, Teller
+from paceline.races.telling import Phase, Teller
 
 _PROBES_PER_LEVEL = 2
 
@@ -47,10 +47,10 @@ class Session:
         self.plan = plan
         self.deadline = self._seconds_to_deadline()
         noise = settings.noise if plan is None else plan.made.noise
-        self.stage = Stage(np.arange(len(settings.arms)), noise, self.deadline)
+        self.phase = Phase(np.arange(len(settings.arms)), noise, self.deadline)
         self._may_be_binary = plan is None or plan.made.noise.binary
         if teller.watches:
-            dispatcher.ticker.call = lambda: teller.tick(self.stage)
+            dispatcher.ticker.call = lambda: teller.tick(self.phase)
 
     def _seconds_to_deadline(self) -> float:
         """In seconds of the race: a moment in time comes whether the race runs or not."""
@@ -71,8 +71,8 @@ class Session:
                 outcome = self._run_once()
                 self.plan = None
                 if isinstance(outcome, Verdict):
-                    verdict = replace(outcome, arms=self.stage.racing[outcome.arms])
-                    return self.teller.believe(verdict, self.stage)
+                    verdict = replace(outcome, arms=self.phase.racing[outcome.arms])
+                    return self.teller.believe(verdict, self.phase)
                 if isinstance(outcome, RecordsEnded):
                     return None
                 if isinstance(outcome, ArmsFailed):
@@ -85,7 +85,7 @@ class Session:
         out = self.books.attempts.out
         arms = [arm for arm in range(len(self.settings.arms)) if arm not in out]
         racing = np.array(arms, dtype=np.int64)
-        self.stage = replace(self.stage, racing=racing, pacer=None, is_opening=True)
+        self.phase = replace(self.phase, racing=racing, pacer=None, is_opening=True)
         if len(arms) <= self.settings.goal.top:
             return self._take_the_rest()
         outcome = self.plan or self._open()
@@ -96,7 +96,7 @@ class Session:
 
     def _take_the_rest(self) -> Verdict | Interruption:
         """No more arms than are wanted have not failed: see that they do give values."""
-        arms, dispatcher = self.stage.racing, self.dispatcher
+        arms, dispatcher = self.phase.racing, self.dispatcher
         if not arms.size:
             self._check_failures(tuple(self.books.attempts.out))
         everyone = np.arange(arms.size)
@@ -117,7 +117,7 @@ class Session:
         deadline comes before the end.
         """
         dispatcher, settings = self.dispatcher, self.settings
-        racing, model = self.stage.racing, dispatcher.model
+        racing, model = self.phase.racing, dispatcher.model
         wants_noise = not settings.noise.known and settings.goal.confidence is not None
         if model.pool is None or wants_noise:
             levels = settings.rules.core_levels() if model.wants_probes else []
@@ -125,7 +125,7 @@ class Session:
             each = -(-max(len(probes), 1) // racing.size)
             deadline = None if math.isinf(self.deadline) else self.deadline
             pacer = Opening(each).start(settings.task(racing.size, NO_IDEA, BERNOULLI, deadline))
-            self.stage = replace(self.stage, pacer=pacer)
+            self.phase = replace(self.phase, pacer=pacer)
             self._begin(racing)
             dispatcher.giver.probe(probes)
             ending = run(pacer, dispatcher, deadline=self.deadline, max_pulls=self._pulls_allowed())
@@ -143,7 +143,7 @@ class Session:
 
         Probing takes longer than that, and so does what failed arms had: that time is gone.
         """
-        dispatcher, racing = self.dispatcher, self.stage.racing.tolist()
+        dispatcher, racing = self.dispatcher, self.phase.racing.tolist()
         model = dispatcher.model
         dispatcher.learn()
         assert model.pool is not None
@@ -158,7 +158,7 @@ class Session:
     def _race(self, plan: Plan) -> Verdict | Interruption:
         """Race by the plan."""
         made, settings, dispatcher = plan.made, self.settings, self.dispatcher
-        self.stage = replace(self.stage, racing=plan.racing, noise=made.noise)
+        self.phase = replace(self.phase, racing=plan.racing, noise=made.noise)
         task = settings.task(len(made.arms), made.pool, made.noise, made.deadline, made.delays)
         try:
             pacer = settings.policy.start(task)
@@ -166,7 +166,7 @@ class Session:
             if not dispatcher.pulls:
                 raise
             return self._answer_at_once(task, str(error))
-        self.stage = replace(self.stage, pacer=pacer, is_opening=False)
+        self.phase = replace(self.phase, pacer=pacer, is_opening=False)
         if not dispatcher.adopt(made.pool):
             dispatcher.learn()
         assumes_binary = made.noise.binary and not settings.noise.known
@@ -179,7 +179,7 @@ class Session:
             dispatcher,
             deadline=self.deadline - made.shift,
             max_pulls=self._pulls_allowed(),
-            on_round=lambda: self.teller.round_ended(self.stage),
+            on_round=lambda: self.teller.round_ended(self.phase),
         )
         if ending.interruption is not None:
             return ending.interruption
@@ -190,11 +190,11 @@ class Session:
 
         They were if an arm failed late, or a race that has ended is read again.
         """
-        pacer, racing = self.stage.pacer, self.stage.racing
+        pacer, racing = self.phase.pacer, self.phase.racing
         if pacer is None:
             known = min(self.books.ledger.values(arm).size for arm in racing.tolist())
             pacer = Opening(max(known, 1)).start(task)
-            self.stage = replace(self.stage, pacer=pacer)
+            self.phase = replace(self.phase, pacer=pacer)
             self._begin(racing)
             run(pacer, self.dispatcher, deadline=self.deadline)
         return self._explain(pacer.stop(reason))
@@ -223,7 +223,7 @@ class Session:
 
     def _values_are_binary(self) -> bool:
         ledger = self.books.ledger
-        values = [ledger.values(arm, in_order=False) for arm in self.stage.racing.tolist()]
+        values = [ledger.values(arm, in_order=False) for arm in self.phase.racing.tolist()]
         return all(bool(np.isin(one, (0.0, 1.0)).all()) for one in values)
 
     def _pulls_allowed(self) -> float:

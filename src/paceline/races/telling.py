@@ -29,7 +29,7 @@ class Audience:
 
 
 @dataclass(frozen=True)
-class Stage:
+class Phase:
     """Where a race is: the arms that have not failed, what is assumed of them, who is at work."""
 
     racing: Ints
@@ -80,52 +80,52 @@ class Teller:
         """Whether somebody wants to see the race between its rounds, too."""
         return self._audience.watch is not None
 
-    def standing(self, stage: Stage) -> Standing:
+    def standing(self, phase: Phase) -> Standing:
         """How the race stands now."""
-        view = self.view(stage)
-        return standing_of(view, self._outlook(stage, view.values))
+        view = self.view(phase)
+        return standing_of(view, self._outlook(phase, view.values))
 
-    def view(self, stage: Stage) -> View:
+    def view(self, phase: Phase) -> View:
         """What there is to be seen now."""
         return View(
             self.settings,
             self.dispatcher.books,
-            stage.noise,
+            phase.noise,
             self._values(),
-            frozenset(stage.alive),
+            frozenset(phase.alive),
             elapsed=self.dispatcher.clock.elapsed(),
-            deadline=None if math.isinf(stage.deadline) else stage.deadline,
-            rounds=stage.rounds,
+            deadline=None if math.isinf(phase.deadline) else phase.deadline,
+            rounds=phase.rounds,
             busy_cores=self.dispatcher.assignments.working_cores,
             warnings=tuple(self.concerns.texts.values()),
         )
 
-    def tick(self, stage: Stage) -> None:
+    def tick(self, phase: Phase) -> None:
         """Some time has passed."""
         if self._audience.watch is not None:
-            self._audience.watch(self.standing(stage))
+            self._audience.watch(self.standing(phase))
 
-    def round_ended(self, stage: Stage) -> bool:
+    def round_ended(self, phase: Phase) -> bool:
         """Tell of a round that has ended; whether the race is to stop."""
         values, at = self._values(), self.dispatcher.clock.elapsed()
-        self.concerns.look(values, stage.noise, at)
-        if stage.rounds <= self._rounds_told:
+        self.concerns.look(values, phase.noise, at)
+        if phase.rounds <= self._rounds_told:
             return False
         audience = self._audience
         if audience.watch is None:
-            self.concerns.warn_of_length(self._outlook(stage, values), at)
+            self.concerns.warn_of_length(self._outlook(phase, values), at)
             if not audience.callbacks:
                 return False
-        standing = self.standing(stage)
+        standing = self.standing(phase)
         if audience.watch is not None:
             audience.watch(standing)
         answers = [callback(standing) for callback in audience.callbacks]
         return any(answer is True for answer in answers)
 
-    def believe(self, verdict: Verdict, stage: Stage) -> Verdict:
+    def believe(self, verdict: Verdict, phase: Phase) -> Verdict:
         """The verdict, with what is to be said of it."""
         values, at = self._values(), self.dispatcher.clock.elapsed()
-        verdict = self.concerns.believe(verdict, values, stage.noise, at)
+        verdict = self.concerns.believe(verdict, values, phase.noise, at)
         if not verdict.decided and self.settings.goal.confidence is not None:
             self.concerns.undecided(self._contenders(verdict.arms.tolist(), values), at)
         return verdict
@@ -146,9 +146,9 @@ class Teller:
             rate=sum(one.size for one in values) / elapsed if elapsed > 0 else 0.0,
         )
 
-    def _outlook(self, stage: Stage, values: Sequence[Floats]) -> str:
+    def _outlook(self, phase: Phase, values: Sequence[Floats]) -> str:
         """How long the race may still take, if nothing but its own verdict will end it."""
-        if stage.pacer is None or math.isfinite(min(stage.deadline, self.settings.goal.max_pulls)):
+        if phase.pacer is None or math.isfinite(min(phase.deadline, self.settings.goal.max_pulls)):
             return ""
-        contenders = self._contenders(stage.alive, values)
+        contenders = self._contenders(phase.alive, values)
         return self.concerns.prospect(contenders, self.dispatcher.clock.elapsed())

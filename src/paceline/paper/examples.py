@@ -1,4 +1,4 @@
-"""Loads the workload of an experiment: a folder of examples, imported as a user's script would."""
+"""Examples that figures are made of: imported as a user's script would."""
 
 import importlib
 import sys
