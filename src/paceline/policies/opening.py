@@ -40,7 +40,7 @@ class Opening(Policy):
 
 
 class OpeningPacer(Pacer):
-    """The first pulls; its verdict says nothing, and has no reason."""
+    """The first pulls; its verdict says only that they are back."""
 
     def __init__(self, task: Task, pulls: int) -> None:
         super().__init__(task)
@@ -54,7 +54,7 @@ class OpeningPacer(Pacer):
         """If it is over, the real policy takes its place."""
         heard = np.count_nonzero(self.tally.pulls)
         if heard > self.task.top and heard >= _MOST_ARMS * self.task.arms:
-            return self.stop("")
+            return Verdict(self.alive, decided=False, confidence=None)
         return self._missing_pulls()
 
     def _missing_pulls(self) -> Round:

@@ -96,8 +96,6 @@ class Dispatcher:
         self.ticker = Ticker(clock.now)
         self.begin(np.arange(arms))
 
-    # What the loop sees.
-
     def begin(
         self,
         racing: Ints,
@@ -209,8 +207,6 @@ class Dispatcher:
         if fits:
             self.model.use(pool)
         return fits
-
-    # Jobs.
 
     def _fill(self, workers: Workers) -> None:
         """Start jobs as long as there are pulls to be done and cores for them."""

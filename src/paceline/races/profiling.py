@@ -20,7 +20,7 @@ from paceline.pools.books import Books
 from paceline.pools.clock import RaceClock
 from paceline.pools.dispatcher import Dispatcher
 from paceline.races.options import check_options
-from paceline.races.session import describe_failure
+from paceline.races.sentence import describe_failure
 from paceline.races.settings import Settings, check_race
 
 

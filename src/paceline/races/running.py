@@ -77,8 +77,6 @@ def _race(
 ) -> Result:
     clock = RaceClock(settings.engine.now)
     clock.resume_at(history.elapsed)
-    begun = session_of(settings, history.elapsed)
-    history.take(begun)
     dispatcher = Dispatcher(
         workers,
         settings.rules,
@@ -91,6 +89,8 @@ def _race(
     watch = None if screen is None else screen.update
     audience = Audience(watch, settings.options["callbacks"], warn)
     try:
+        begun = session_of(settings, history.elapsed)
+        history.take(begun)
         dispatcher.recording.note(begun)
         session = _session(settings, dispatcher, history, audience)
         verdict = session.run()

@@ -1,10 +1,11 @@
-"""The verdict of a race, in a sentence."""
+"""A race in words: its verdict, and what went wrong."""
 
 from collections.abc import Sequence
 
 from paceline.core.rounds import Verdict
 from paceline.core.words import listed
 from paceline.display.text import arm_name
+from paceline.journal.records import PullFailed
 from paceline.races.settings import Settings
 from paceline.result import ArmRecord
 
@@ -54,3 +55,10 @@ def _tie(chosen: Sequence[int], arms: Sequence[ArmRecord]) -> str:
 
 def _list(names: Sequence[str]) -> str:
     return listed([arm_name(name) for name in names], _MOST_NAMED)
+
+
+def describe_failure(label: str, failure: PullFailed, *, in_full: bool = True) -> str:
+    """What happened; in full, with the traceback or what was printed below it."""
+    said = f"pull {failure.pull} of arm {arm_name(label)} {failure.message}"
+    detail = failure.detail.strip() if in_full else ""
+    return f"{said}\n{detail}" if detail else said

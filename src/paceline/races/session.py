@@ -14,10 +14,9 @@ import numpy as np
 from paceline.core.arrays import Ints
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import Interruption, Round, Verdict
-from paceline.display.text import arm_name
 from paceline.durations import say_seconds
 from paceline.errors import InvalidInput, RaceFailed
-from paceline.journal.records import PlanMade, PullFailed
+from paceline.journal.records import PlanMade
 from paceline.loop import run
 from paceline.policies.base import Task
 from paceline.policies.opening import Opening
@@ -25,6 +24,7 @@ from paceline.pools.books import Books
 from paceline.pools.dispatcher import ArmsFailed, Dispatcher, NotAsAssumed, RecordsEnded
 from paceline.pools.model import NO_IDEA
 from paceline.races.history import Plan
+from paceline.races.sentence import describe_failure
 from paceline.races.settings import Settings
 from paceline.races.telling import Phase, Teller
 
@@ -61,8 +61,6 @@ class Session:
             return deadline.seconds
         left = (deadline.moment.astimezone(UTC) - datetime.now(UTC)).total_seconds()
         return self.dispatcher.clock.elapsed() + max(left, 0.0)
-
-    # The phases.
 
     def run(self) -> Verdict | None:
         """Race to the verdict; None if there are no workers, and the records end before it."""
@@ -214,8 +212,6 @@ class Session:
             plausible=plausible,
         )
 
-    # What it rests on.
-
     @property
     def books(self) -> Books:
         """All that is known."""
@@ -256,10 +252,3 @@ class Session:
 
 def _is_binary(value: float) -> bool:
     return value in (0.0, 1.0)
-
-
-def describe_failure(label: str, failure: PullFailed) -> str:
-    """What happened, with the traceback or what was printed below."""
-    detail = failure.detail.strip()
-    said = f"pull {failure.pull} of arm {arm_name(label)} {failure.message}"
-    return said + (f"\n{detail}" if detail else "")

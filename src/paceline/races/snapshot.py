@@ -12,9 +12,8 @@ from paceline.core.noise import Noise
 from paceline.core.pool import CorePool
 from paceline.core.rounds import Verdict
 from paceline.core.tally import Tally
-from paceline.display.text import arm_name
 from paceline.pools.books import Books
-from paceline.races.sentence import sentence
+from paceline.races.sentence import describe_failure, sentence
 from paceline.races.settings import Settings
 from paceline.result import ArmRecord, Result, Standing, Status, ranked
 
@@ -68,7 +67,7 @@ def result_of(
         scaling=scaling,
         assumed=view.noise.describe(),
         failures=tuple(
-            f"pull {failure.pull} of arm {arm_name(settings.labels[failure.arm])} {failure.message}"
+            describe_failure(settings.labels[failure.arm], failure, in_full=False)
             for failure in books.attempts.failures
         ),
         journal=None if journal is None else str(journal),
