@@ -8,6 +8,7 @@ from paceline.core.measured import Measured
 from paceline.core.pool import CorePool
 from paceline.core.problem import Bernoulli, Distributions, Normal, Problem
 from paceline.core.scaling import Amdahl, Ernest, PowerLaw, Scaling
+from paceline.engines.base import Engine
 from paceline.errors import (
     Interrupted,
     InvalidInput,
@@ -45,6 +46,7 @@ __all__ = [
     "Command",
     "CorePool",
     "Distributions",
+    "Engine",
     "Ernest",
     "Evaluated",
     "Interrupted",
