@@ -108,7 +108,7 @@ def test_a_deadline_beside_a_confidence_ends_with_the_best_so_far() -> None:
     assert result.still_in == ()
     assert result.confidence is None or result.confidence < 0.95
     assert "so far" in result.verdict
-    assert "the deadline of 4 s came" in result.verdict
+    assert "the deadline of 4 s was reached" in result.verdict
     assert result.index in (0, 1)
 
 

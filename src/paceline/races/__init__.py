@@ -69,30 +69,30 @@ def race(
     >>> result.best, result.confidence
     (2.0, 0.95)
 
-    **When it stops.** At `confidence` (0.95 if neither is given), when the best arm is known with
-    that probability; at `deadline` (seconds, "10m", a timedelta or a datetime), with the best
-    answer by then; with both, at whichever comes first, and `result.confidence` is what was
-    reached by then. `tolerance` is how much worse than the best is good enough; `max_pulls` a cap.
-    `top` asks for the best few.
+    **When it stops.** With `confidence` (0.95 if neither is given), when the best arm is known with
+    that probability. With `deadline` (seconds, "10m", a timedelta or a datetime), at that time,
+    with the best answer so far. With both, at whichever comes first; `result.confidence` is then
+    what was reached. An arm worse than the best by at most `tolerance` is good enough. `max_pulls`
+    is a cap. `top` asks for the best few.
 
     **Noise.** `"bernoulli"` (0 or 1), `"bounded"` with `bounds=(lowest, highest)`, `"normal"`,
-    `"subgaussian"` with `sigma`; `"auto"` sees whether the first values are all 0 or 1, and takes
-    them as normal with unknown variances otherwise. `paired` gives the k-th pulls of all arms the
-    same seed and judges their differences; None does so where `evaluate` takes a seed and it cannot
+    `"subgaussian"` with `sigma`. `"auto"` looks at the first values: if they are not all 0 or 1, it
+    takes them as normal with unknown variances. `paired` gives pull k of every arm the same seed
+    and compares arms by their differences; None does so if `evaluate` takes a seed and it cannot
     cost much.
 
     **Cores.** `engine` says where pulls run. `cores` is the pool: by default every core this
     process may use. `cores_per_pull` is None (adapt), a number, or (least, most). `scaling` says
-    how pulls scale; by default the first pulls run on different numbers of cores, and it is learned
-    from them.
+    how pulls scale; by default this is learned from the first pulls, which run on different numbers
+    of cores.
 
     **Trouble.** A pull that raises, dies, takes longer than `timeout` or gives no finite number is
     tried `retries` more times with the same seed; then its arm is out (`on_failure="drop-arm"`) or
-    the race stops (`"stop"`). With a `journal` (a path) everything is recorded, and a race that was
-    interrupted or killed goes on from there when it is called again.
+    the race stops (`"stop"`). With a `journal` (a path) everything is recorded: call an interrupted
+    or killed race again, and it resumes from there.
 
     `callbacks` are called with a `Standing` after every round; one that returns True stops the
-    race. `progress` shows the standings: None means if standard error is a terminal.
+    race. `progress` shows the standings; None shows them only if standard error is a terminal.
     """
     given = dict(locals())
     return prepare(given.pop("evaluate"), given.pop("arms"), **given).run()
@@ -101,9 +101,9 @@ def race(
 def prepare(
     evaluate: Callable[..., Any] | Command, arms: Sequence[Any], **options: Any
 ) -> Prepared:
-    """Check everything that can be checked, and run nothing: takes what `race` takes.
+    """Check everything that can be checked, and run nothing. Takes the arguments of `race`.
 
     >>> prepare(abs, [1, 2], deadline="10s", cores=2).describe()[0]
-    ('arms', '2: 1, 2')
+    ('arms', '2: "1", "2"')
     """
     return Prepared(check_race(evaluate, arms, check_options(options)))

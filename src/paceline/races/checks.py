@@ -1,4 +1,4 @@
-"""Checks of single values: each returns the value as `paceline.race` takes it, or refuses it.
+"""Checks of single values: each returns the value as `paceline.race` uses it, or refuses it.
 
 A value that has passed a check passes it again.
 """
@@ -16,7 +16,7 @@ from paceline.notation import parse_policy, parse_scaling
 from paceline.policies.base import Policy
 from paceline.policies.catalog import find_policy
 
-Check = Callable[[Any, str], Any]  # of a value, and what it is called in errors
+Check = Callable[[Any, str], Any]  # takes a value, and its name in error messages
 
 
 def optional(check: Check) -> Check:
@@ -36,7 +36,7 @@ def one_of(*known: str) -> Check:
 
 
 def count(least: int) -> Check:
-    """A whole number, so large at least."""
+    """A whole number, at least `least`."""
     return lambda value, what: whole(value, what, least=least)
 
 
@@ -61,7 +61,7 @@ def confidence(value: Any, _what: str) -> float:
 
 
 def deadline(value: Any, what: str) -> Any:
-    """A span of time or a moment; whether it has passed is seen when the race starts."""
+    """A span of time or a moment; whether it has passed is checked when the race starts."""
     if not isinstance(value, Deadline):
         deadline_of(value, datetime(1970, 1, 2, tzinfo=UTC), what)
     return value
@@ -131,7 +131,7 @@ def callbacks(value: Any, _what: str) -> tuple[Callable[..., Any], ...]:
     """Functions of a `Standing`."""
     for callback in value or ():
         if not callable(callback):
-            raise InvalidInput(f"callbacks must be functions of a Standing: got {callback!r}")
+            raise InvalidInput(f"callbacks must be functions of a Standing, got {callback!r}")
     return tuple(value or ())
 
 
@@ -140,6 +140,6 @@ def progress(value: Any, _what: str) -> Any:
     able = all(hasattr(value, name) for name in ("update", "close"))
     if not (value is None or isinstance(value, bool) or able):
         raise InvalidInput(
-            f"progress must be None, True, False, or have update and close: {value!r}"
+            f"progress must be None, True, False, or have update and close, got {value!r}"
         )
     return value

@@ -1,4 +1,4 @@
-"""What a race has to say beside its standings: what looks wrong, and how long it may still take."""
+"""What a race reports besides its standings: what looks wrong, and how long it may still take."""
 
 import math
 import sys
@@ -16,9 +16,9 @@ from paceline.errors import RaceWarning
 from paceline.journal.records import Record, Warned
 
 _WORTH_A_LOOK = 1.3  # times as many pulls as at the last look
-_A_WHILE_SECONDS = 10.0  # before a screen says that a race takes long;
-_MINUTE_SECONDS = 60.0  # without a screen, before a warning does
-_LONG = 5.0  # times what it has taken: arms that tie always seem to take nine times that
+_A_WHILE_SECONDS = 10.0  # after this, a screen may say that a race takes long
+_MINUTE_SECONDS = 60.0  # after this, a warning may, if there is no screen
+_LONG = 5.0  # times the time so far: tied arms always seem to need nine times that
 _OF_A_SESSION = _LONG_RACE, _UNDECIDED = ("long", "undecided")
 
 
@@ -31,14 +31,15 @@ class Contenders:
     delta: float
     paired: bool
     top: int
-    rate: float  # pulls that give a value in a second
+    rate: float  # pulls per second that give a value
 
 
 class Concerns:
-    """The warnings of a race so far, each of its kind once.
+    """The warnings of a race so far, one of each kind.
 
-    `claims` says whether the race is to a confidence. `note` keeps a record in the journal. `loud`,
-    if given, is told each warning when it is first found; a screen shows them by itself.
+    `claims` says whether the race promises a confidence. `note` keeps a record in the journal.
+    `loud`, if given, is called with each warning when it is first found; a screen shows them by
+    itself.
     """
 
     def __init__(
@@ -52,16 +53,16 @@ class Concerns:
     ) -> None:
         self.labels = labels
         self.claims = claims
-        # What ended a race before, or made it long, may be another when it goes on.
+        # Why a race ended, or took long, may be different after a resume.
         self.texts = {kind: text for kind, text in known.items() if kind not in _OF_A_SESSION}
         self._said = set(self.texts)
         self._note = note
         self._loud = loud
-        self._looked_at = 0  # so many pulls
-        self._unusable = False  # whether the values are such that nothing can be foretold
+        self._looked_at = 0  # pulls at the last look
+        self._unusable = False  # whether the values allow no forecast
 
     def look(self, values: Sequence[Floats], noise: Noise, at: float) -> None:
-        """See what looks wrong by now, unless there is little that is new."""
+        """Look for what is wrong, unless few values are new."""
         pulls = sum(one.size for one in values)
         if pulls >= _WORTH_A_LOOK * self._looked_at:
             self._looked_at = pulls
@@ -70,7 +71,7 @@ class Concerns:
     def believe(
         self, verdict: Verdict, values: Sequence[Floats], noise: Noise, at: float
     ) -> Verdict:
-        """The verdict, without its confidence if something looks so wrong that it means nothing."""
+        """The verdict; without its confidence, if the values look too wrong to support one."""
         doubts = find_doubts(values, noise, claims=self.claims)
         self._say(doubts, at)
         void = next((one for one in doubts if one.voids), None)
@@ -87,7 +88,7 @@ class Concerns:
             self.say(doubt.kind, doubt.text(self.labels), at)
 
     def say(self, kind: str, text: str, at: float, *, loud: bool = True) -> None:
-        """Have a warning known; one of a kind that is known is only brought up to date."""
+        """Give a warning; if its kind is known already, only the text is updated."""
         self.texts[kind] = text
         if kind not in self._said:
             self._said.add(kind)
@@ -96,18 +97,18 @@ class Concerns:
                 self._loud(text)
 
     def warn_of_length(self, text: str, at: float) -> None:
-        """Say that a race may take very long, where no screen does."""
+        """Warn that a race may take very long, if no screen says so."""
         if text and at >= _MINUTE_SECONDS:
             self.say(_LONG_RACE, text, at)
 
     def prospect(self, still_in: Contenders, elapsed: float) -> str:
-        """How long it would take to tell the arms still in apart, in a sentence; '' if not long."""
+        """A sentence on how long it would take to tell the remaining arms apart; '' if not long."""
         if elapsed < _A_WHILE_SECONDS:
             return ""
         return self._prospect(still_in, least=_LONG * elapsed)
 
     def undecided(self, still_in: Contenders, at: float) -> None:
-        """Say of a race that a cap ended what would have ended it."""
+        """Say what would have decided a race that a cap ended."""
         if self._unusable:
             return
         text = self._prospect(still_in, least=0.0)
@@ -121,16 +122,16 @@ class Concerns:
         arms = still_in.arms
         leader, other = (f'"{self.labels[arms[place]]}"' for place in found.nearest)
         others = f" (and {len(arms) - 2} more)" if len(arms) > 2 else ""
-        needed = "as far as can be seen they are equal"
+        needed = "so far they look equal"
         if math.isfinite(found.pulls):
             about = "at least" if found.unclear else "about"
             seconds = say_seconds(found.pulls / still_in.rate)
             needed = f"at this rate {about} {seconds} more would tell them apart"
             if found.pulls < 1:
-                needed = "a few pulls more should tell them apart"
-        ends = "a higher max_pulls=, or a tolerance=, decides such a race"
+                needed = "a few more pulls should tell them apart"
+        ends = "a higher max_pulls= or a tolerance= would decide the race"
         if least > 0:
-            ends = "tolerance=, max_pulls= or deadline= ends such a race"
+            ends = "tolerance=, max_pulls= or deadline= would end the race"
         return (
             f"{leader} and {other}{others} are still in, {_apart(found.gap, found.error)} apart: "
             f"{needed}; {ends}"
@@ -150,7 +151,7 @@ def _apart(gap: float, error: float) -> str:
 
 
 def warn(text: str) -> None:
-    """A Python warning, at the line of the user's that called."""
+    """Issue a Python warning that points at the user's own line."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paceline"):
         level, frame = level + 1, frame.f_back

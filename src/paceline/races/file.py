@@ -28,7 +28,7 @@ class RaceFile:
 
 
 def read_race_file(path: str | os.PathLike[str]) -> RaceFile:
-    """Read a race from a TOML file and check all that can be checked without running it.
+    """Read a race from a TOML file, and check everything that can be checked without running it.
 
     >>> from tempfile import TemporaryDirectory
     >>> text = '''
@@ -51,7 +51,7 @@ def read_race_file(path: str | os.PathLike[str]) -> RaceFile:
             content = tomllib.load(stream)
     except OSError as error:
         raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
-    except ValueError as error:  # of TOML, which names the line, or of UTF-8
+    except ValueError as error:  # bad TOML, where the message names the line, or bad UTF-8
         raise InvalidInput(f"{path} is not valid TOML: {error}") from error
     try:
         return _race_of(content, path.parent)
@@ -110,7 +110,7 @@ def _arms(content: Mapping[str, Any], folder: Path) -> tuple[Arm, ...]:
         return tuple(_table(arm, "each of [[arms]]") for arm in arms)
     for name, values in _table(arms, "[arms]").items():
         if not isinstance(values, list):
-            # Whatever stands below [arms] belongs to it, as is easily forgotten.
+            # Every line below [arms] belongs to it, which is easily forgotten.
             hint = " (or move it above [arms], where it would not be a parameter)"
             raise InvalidInput(
                 f"{name} in [arms] must be a list of values, got {values!r}: write "
@@ -145,5 +145,5 @@ def _table(value: Any, what: str) -> dict[str, Any]:
 
 
 def _path(value: Any, what: str, folder: Path) -> str:
-    """A path that starts at the file's folder, wherever the race is started or resumed."""
+    """A path relative to the file's folder, wherever the race is started or resumed."""
     return os.path.abspath(folder / os.path.expanduser(_text(value, what)))

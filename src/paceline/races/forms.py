@@ -1,4 +1,4 @@
-"""How options are written where they are no Python objects: in journals, and as words."""
+"""How options are written outside Python: in journals, and as words."""
 
 import re
 from collections.abc import Mapping
@@ -18,13 +18,13 @@ _SEEDS_ONLY = "seeds only"
 
 @dataclass(frozen=True)
 class Pairing:
-    """Whether the k-th pulls of all arms have one seed, and whether they are judged as pairs."""
+    """Whether pull k of every arm has the same seed, and whether those are judged in pairs."""
 
     shares_seeds: bool
     judges_pairs: bool
 
     def to_json(self) -> bool | str:
-        """True, False, or that only the seeds are shared.
+        """True, False, or "seeds only".
 
         >>> Pairing.from_json(Pairing(True, False).to_json())
         Pairing(shares_seeds=True, judges_pairs=False)
@@ -39,19 +39,19 @@ class Pairing:
 
 @dataclass(frozen=True)
 class RecordedScaling:
-    """A scaling as a journal has it: seconds by core count, or these up to a factor."""
+    """A scaling read from a journal: seconds by core count, exact or up to a factor."""
 
     table: CorePool
     exact: bool
 
     def seconds(self, cores: int) -> float:
-        """Of a pull; beyond the cores that it knows, more do not help."""
+        """How long a pull takes; cores beyond the end of the table do not help."""
         seconds = self.table.runtime_seconds
         return float(seconds[min(cores, seconds.size) - 1])
 
 
 def write_scaling(pool: CorePool | None, shape: CorePool | None) -> dict[str, Any] | None:
-    """The scaling that was given, for the pool of the race: in seconds, or its shape."""
+    """The given scaling, for the pool of the race: in seconds, or only its shape."""
     if pool is not None:
         return {"pool": pool.to_json()}
     return None if shape is None else {"shape": shape.to_json()}
@@ -93,13 +93,13 @@ def read_policy(plain: Mapping[str, Any]) -> Policy:
     kind = POLICIES.get(plain["name"])
     if kind is None:
         raise InvalidInput(
-            f"the race was run with a policy of its own, {plain['name']!r}: resume it from Python"
+            f"the race was run with a policy of your own, {plain['name']!r}: resume it from Python"
         )
     return kind(**plain["options"])
 
 
 def name_of(evaluate: Any) -> Any:
-    """What is known of a command, or of a function, when only its journal is left."""
+    """What a journal keeps of a command or a function."""
     if isinstance(evaluate, Command):
         return evaluate.to_json()
     name = getattr(evaluate, "__qualname__", None) or type(evaluate).__qualname__
@@ -107,12 +107,12 @@ def name_of(evaluate: Any) -> Any:
 
 
 def tuple_or_other(plain: Any) -> Any:
-    """The same, with a tuple where JSON knows only lists."""
+    """A list as a tuple, which JSON does not have; anything else as it is."""
     return tuple(plain) if isinstance(plain, list) else plain
 
 
 def two_numbers(text: str) -> tuple[float, float]:
-    """Two numbers with a comma between.
+    """Two numbers, separated by a comma.
 
     >>> two_numbers("0,1")
     (0.0, 1.0)
@@ -125,7 +125,7 @@ def two_numbers(text: str) -> tuple[float, float]:
 
 
 def number_or_range(text: str) -> int | tuple[int, int]:
-    """A whole number, or two with a dash between.
+    """A whole number, or two separated by a dash.
 
     >>> number_or_range("4"), number_or_range("1-8")
     (4, (1, 8))

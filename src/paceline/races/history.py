@@ -25,7 +25,7 @@ from paceline.races.identity import short
 
 @dataclass(frozen=True)
 class Plan:
-    """What a policy is started with, and the rounds that it was told of, if it was before."""
+    """What a policy is started with, and the rounds that it was told of in earlier sessions."""
 
     made: PlanMade
     rounds: tuple[PastRound, ...] = ()
@@ -42,7 +42,7 @@ class History:
     def __init__(self, arms: int, sign: float, records: Sequence[Record] = ()) -> None:
         self.books = Books(arms, sign)
         self.elapsed = 0.0
-        self.warnings: dict[str, str] = {}  # by what they are about
+        self.warnings: dict[str, str] = {}  # by what each is about
         self.ending: RaceEnded | None = None
         self._made: PlanMade | None = None
         self._rounds: list[PastRound] = []
@@ -52,21 +52,21 @@ class History:
                 self.take(record)
             except (KeyError, TypeError, ValueError, IndexError) as error:
                 raise InvalidInput(
-                    f"the journal is damaged: it has a record {short(record)}. Restore the file "
+                    f"the journal is damaged: it contains {short(record)}. Restore the file "
                     "from a copy, or remove that line and all after it"
                 ) from error
 
     @property
     def plan(self) -> Plan | None:
-        """The plan by which the race was under way; None if it has to be planned anew."""
+        """The plan that the race was following; None if it has to be planned anew."""
         return None if self._made is None else Plan(self._made, tuple(self._rounds))
 
     def forget_plan(self) -> None:
-        """The race has to be planned anew."""
+        """Have the race planned anew."""
         self._made, self._rounds = None, []
 
     def take(self, record: Record) -> None:
-        """Let a record count."""
+        """Take a record into account."""
         self.books.take(record)
         self.elapsed = max(self.elapsed, getattr(record, "at", 0.0))
         self.ending = record if isinstance(record, RaceEnded) else None
@@ -85,7 +85,7 @@ class History:
             self._on_failure = record.options["on_failure"]
 
     def _take_round(self, record: RoundEnded) -> None:
-        if self._made is None:  # of the first pulls, before there was a plan
+        if self._made is None:  # it was one of the first pulls, before there was a plan
             return
         before = self._rounds[-1].conditions if self._rounds else None
         pool = record.pool or (before.scaling if before else self._made.pool)
@@ -94,7 +94,7 @@ class History:
         self._rounds.append(PastRound(Conditions(record.seconds, pool, delays), known))
 
     def _forgive(self) -> None:
-        """If failures stopped the race, whoever takes it up has mended that: all arms are in."""
+        """If failures stopped the race, whoever resumes it has fixed them: all arms are in."""
         attempts, arms = self.books.attempts, self.books.arm_seconds.size
         if attempts.out and (self._on_failure == "stop" or len(attempts.out) == arms):
             attempts.forgive()

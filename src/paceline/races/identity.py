@@ -1,4 +1,4 @@
-"""What a race is, as its journal says it: written at the start, compared when it is taken up."""
+"""What a race is: written to its journal at the start, compared when the race is resumed."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ def header_of(settings: Settings) -> RaceBegun:
 
 
 def session_of(settings: Settings, elapsed: float) -> SessionBegun:
-    """The record that a process takes the race up, where, and under which options."""
+    """The record of a process that runs the race: where, and with which options."""
     return SessionBegun(
         at=elapsed,
         options=_plain(_recorded(settings, "session")),
@@ -55,9 +55,9 @@ def header_in(records: Sequence[Record], path: Path) -> RaceBegun:
 
 
 def check_same(settings: Settings, records: Sequence[Record], path: Path) -> Settings:
-    """Refuse a journal that is of another race, and say in what it differs.
+    """Refuse the journal of another race, and say how it differs.
 
-    The settings are returned with what the user left open as it was when the race began.
+    In the returned settings, what the user left open is as it was when the race began.
     """
     found = header_in(records, path).problem
     if settings.options["paired"] is None:
@@ -65,20 +65,20 @@ def check_same(settings: Settings, records: Sequence[Record], path: Path) -> Set
     for name, value in header_of(settings).problem.items():
         if found.get(name) != value:
             raise InvalidInput(
-                f"{path} is of another race: its {name} is {short(found.get(name))}, here it is "
-                f"{short(value)}. Give another journal, or the same arguments"
+                f"{path} belongs to another race: its {name} is {short(found.get(name))}, here it "
+                f"is {short(value)}. Give another journal, or the same arguments"
             )
     return settings
 
 
 def latest_options(records: Sequence[Record]) -> dict[str, Any]:
-    """How the race was run the last time."""
+    """The options of the last session."""
     begun = [one for one in records if isinstance(one, RaceBegun | SessionBegun)]
     return begun[-1].options
 
 
 def deadline_changed(settings: Settings, records: Sequence[Record]) -> bool:
-    """Whether the deadline is another than the last time."""
+    """Whether the deadline differs from that of the last session."""
     before = latest_options(records)["deadline"] or {}
     now = _plain(_recorded(settings, "session"))["deadline"] or {}
     if before.get("moment") or now.get("moment"):
@@ -89,7 +89,7 @@ def deadline_changed(settings: Settings, records: Sequence[Record]) -> bool:
 def recalled_options(
     records: Sequence[Record], given: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The options of a recorded race, as they were the last time; those given take their place."""
+    """The options of a recorded race, as in its last session, except for those given now."""
     header = records[0]
     assert isinstance(header, RaceBegun)
     known = header.problem | latest_options(records)
@@ -109,9 +109,9 @@ def recalled_settings(
     options: Mapping[str, Any],
     available: AvailableCores | None = None,
 ) -> Settings:
-    """The race of a journal; of a function only the name is known.
+    """The settings of a recorded race; of a function only the name is known.
 
-    Without `available` it has the cores that it had the last time.
+    Without `available`, the race has the cores of its last session.
     """
     header = records[0]
     assert isinstance(header, RaceBegun)
@@ -126,7 +126,7 @@ def recalled_settings(
 
 
 def short(value: Any) -> str:
-    """A value, cut off where it becomes long."""
+    """A value as text, cut off if it is long."""
     text = repr(value)
     return text if len(text) <= 80 else text[:79] + "…"
 
@@ -138,7 +138,7 @@ def _recorded(settings: Settings, kept: Literal["race", "session"]) -> dict[str,
 
 
 def _arms_of(settings: Settings) -> list[Any]:
-    """The arms of a command as they are; of a function, what tells them from others."""
+    """The arms of a command as they are; those of a function as hashes, to tell them apart."""
     if isinstance(settings.evaluate, Command):
         return [dict(arm) for arm in settings.arms]
     texts = (without_addresses(repr(arm)) for arm in settings.arms)
@@ -146,7 +146,7 @@ def _arms_of(settings: Settings) -> list[Any]:
 
 
 def _plain(value: dict[str, Any]) -> dict[str, Any]:
-    """As it will be read again, so that it can be compared: numpy's numbers and tuples differ."""
+    """The values as they will be read back, to be compared: numpy's numbers and tuples differ."""
     plain: dict[str, Any] = json.loads(json.dumps(value, default=_plain_value))
     return plain
 

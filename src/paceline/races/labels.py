@@ -21,7 +21,7 @@ def label_of(arm: Any) -> str:
     elif isinstance(arm, Mapping) or hasattr(arm, "_asdict"):  # or a named tuple
         arm = arm if isinstance(arm, Mapping) else arm._asdict()
         text = " ".join(f"{key}={value}" for key, value in arm.items())
-        text = text.removeprefix("command=") if len(arm) == 1 else text  # it speaks for itself
+        text = text.removeprefix("command=") if len(arm) == 1 else text  # "command=" adds nothing
     else:
         name = getattr(arm, "__name__", None)
         plain = arm.item() if isinstance(arm, np.generic) else arm
@@ -30,11 +30,11 @@ def label_of(arm: Any) -> str:
     if len(text) <= _LONGEST_LABEL:
         return text
     half = _LONGEST_LABEL // 2
-    return f"{text[:half]}…{text[1 - half :]}"  # they differ anywhere
+    return f"{text[:half]}…{text[1 - half :]}"  # labels may differ at either end
 
 
 def labels_of(arms: Sequence[Any]) -> tuple[str, ...]:
-    """A label for every arm; where two would be the same, with their numbers."""
+    """A label for every arm; labels that would be the same get the arms' numbers."""
     labels = [label_of(arm) for arm in arms]
     often = Counter(labels)
     return tuple(
@@ -43,7 +43,7 @@ def labels_of(arms: Sequence[Any]) -> tuple[str, ...]:
 
 
 def without_addresses(text: str) -> str:
-    """A `repr` without what changes from process to process.
+    """A `repr` without addresses, which change from process to process.
 
     >>> without_addresses("<Model object at 0x7f3a>")
     '<Model object>'

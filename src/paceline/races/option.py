@@ -1,4 +1,4 @@
-"""What there is to know about an option of a race."""
+"""How an option of a race is described."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,26 +9,26 @@ from paceline.races.checks import Check
 
 @dataclass(frozen=True)
 class Option:
-    """All that there is to know about an option, but for what it does.
+    """Everything about an option except what it does.
 
-    `kept` says what the journal does with it: "race" is part of what the race is, and must not
-    change; "session" is how it is run, and a resume may change it; None is not kept. `record` gives
-    what is written, from checked settings, and `recall` makes a value of it again.
+    `kept` says how the journal treats it: "race" is part of what the race is, and must not change;
+    "session" is how it is run, and a resume may change it; None is not recorded. `record` takes
+    checked settings and gives what is written; `recall` turns that back into a value.
     """
 
     name: str
     default: Any
-    takes: str  # in a few words; also what stands for it in --help
+    takes: str  # in a few words; also its placeholder in --help
     help: str
     check: Check
     group: str
     kept: Literal["race", "session"] | None = None
-    short: str = ""  # its flag of one letter
-    words: Callable[[str], Any] | None = str  # from the command line; None: only in Python
+    short: str = ""  # its one-letter flag
+    words: Callable[[str], Any] | None = str  # parses the command line's text; None: only in Python
     choices: tuple[str, ...] = ()
     flag: Literal["value", "each choice", "on or off"] = "value"
     in_profile: bool = False
-    record: Callable[[Any], Any] | None = None  # of the Settings; None: the value as it is
+    record: Callable[[Any], Any] | None = None  # takes the Settings; None: the value as it is
     recall: Callable[[Any], Any] = lambda plain: plain
 
     def recorded(self, settings: Any) -> Any:

@@ -1,7 +1,8 @@
 """The options of a race, each described once.
 
-`race()` has them as arguments, the command line as flags, a race file as keys, `resume` and
-`profile` take some of them, the journal keeps most, and docs/options.md lists them: all by this.
+`race()` takes them as arguments, the command line as flags, a race file as keys. `resume` and
+`profile` take some of them, the journal keeps most, and docs/options.md lists them. All follow
+these descriptions.
 """
 
 from collections.abc import Mapping
@@ -29,7 +30,7 @@ _ALL = (
         "confidence",
         None,
         "P",
-        "stop when the best is known so surely (default 0.95, unless there is a deadline)",
+        "stop when the best is known with this probability (default 0.95, or none with a deadline)",
         checks.optional(checks.confidence),
         STOP,
         kept="race",
@@ -53,7 +54,7 @@ _ALL = (
         "max_pulls",
         None,
         "N",
-        "give up before more pulls than these",
+        "give up after this many pulls",
         checks.optional(checks.max_pulls),
         STOP,
         kept="session",
@@ -106,7 +107,7 @@ _ALL = (
         "noise",
         "auto",
         "",
-        "what is assumed about the values (default: seen from the first ones)",
+        "what to assume about the values (default: learned from the first ones)",
         checks.one_of(*NOISES),
         VALUES,
         kept="race",
@@ -138,7 +139,7 @@ _ALL = (
         "paired",
         None,
         "",
-        "the k-th pulls of all arms share a seed (default: where pulls take seeds)",
+        "give pull k of every arm the same seed (default: if pulls take seeds)",
         checks.truth_or_none,
         VALUES,
         kept="race",
@@ -150,7 +151,7 @@ _ALL = (
         "seed",
         0,
         "N",
-        "of all the pulls' seeds (default 0)",
+        "all seeds of pulls are derived from it (default 0)",
         checks.count(0),
         VALUES,
         kept="race",
@@ -172,7 +173,7 @@ _ALL = (
         "cores",
         None,
         "N",
-        "the pool (default: all this process may use)",
+        "the size of the pool (default: all that this process may use)",
         checks.optional(checks.count(1)),
         POOL,
         kept="session",
@@ -183,7 +184,7 @@ _ALL = (
         "cores_per_pull",
         None,
         "N|LO-HI",
-        "fix the cores of a pull, or keep them in a range (default: adapted as it goes)",
+        "fix the cores of a pull, or keep them in a range (default: adapted during the race)",
         checks.optional(checks.cores_per_pull),
         POOL,
         kept="session",
@@ -195,7 +196,7 @@ _ALL = (
         "scaling",
         None,
         "SCALING",
-        f"{SCALING_HELP}; default: measured as it goes",
+        f"{SCALING_HELP}; default: measured during the race",
         checks.optional(checks.scaling),
         POOL,
         kept="session",
@@ -217,7 +218,7 @@ _ALL = (
         "retries",
         2,
         "N",
-        "tries after a failed pull (default 2)",
+        "how often a failed pull is tried again (default 2)",
         checks.count(0),
         TROUBLE,
         kept="session",
@@ -227,7 +228,7 @@ _ALL = (
         "on_failure",
         "drop-arm",
         "",
-        "if those fail too: race on without the arm (default), or stop",
+        "if all tries fail: continue without the arm (default), or stop",
         checks.one_of("drop-arm", "stop"),
         TROUBLE,
         kept="session",

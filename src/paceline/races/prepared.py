@@ -1,4 +1,4 @@
-"""A race that was found fit to run: what it will do, and the doing."""
+"""A race that has passed all checks: what it will do, and running it."""
 
 import shlex
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paceline.commands import Command
+from paceline.display.text import arm_name
 from paceline.durations import say_seconds
 from paceline.journal import read_records
 from paceline.races.identity import check_same
@@ -26,7 +27,7 @@ class Prepared:
     settings: Settings
 
     def run(self) -> Result:
-        """Race; if the journal exists, go on from it."""
+        """Run the race; if its journal exists, resume from it."""
         return run_race(self.settings)
 
     def describe(self) -> list[Fact]:
@@ -34,9 +35,10 @@ class Prepared:
         settings = self.settings
         labels, policy = settings.labels, settings.policy
         more = ", …" if len(labels) > _MOST_NAMED else ""
+        names = ", ".join(map(arm_name, labels[:_MOST_NAMED]))
         good = "low" if settings.goal.minimize else "high"
         facts = [
-            ("arms", f"{len(labels)}: {', '.join(labels[:_MOST_NAMED])}{more}"),
+            ("arms", f"{len(labels)}: {names}{more}"),
             ("stops at", _goal(settings)),
             ("policy", str(policy)),
             ("values", f"{good} is good; noise: {settings.noise.describe()}"),
@@ -66,10 +68,10 @@ def _pool(settings: Settings) -> list[Fact]:
         per_pull = f"{rules.least_cores} to {rules.most_cores}"
     size = str(available)
     if rules.cores != available.cores:
-        size = f"{rules.cores} cores, as asked for; this machine gives {size}"
+        size = f"{rules.cores} cores, as asked for; this machine has {size}"
     scaling = "learned from the first pulls" if settings.pool is None else str(settings.pool)
     if settings.shape is not None:
-        scaling = f"as given, its level measured: {settings.shape}"
+        scaling = f"shape as given, seconds measured: {settings.shape}"
     return [("pool", size), ("cores per pull", per_pull), ("scaling", scaling)]
 
 

@@ -36,7 +36,7 @@ class Profile:
 class _Notes:
     """Takes the place of a journal, and keeps the seconds of every pull.
 
-    But of the first on each number of cores: it is slow, for its process has just been started.
+    Except the first on each number of cores: it is slow because its process has just started.
     """
 
     def __init__(self, arms: int) -> None:
@@ -68,10 +68,10 @@ def profile(
     seed: int = 0,
     timeout: Any = None,
 ) -> Profile:
-    """Measure how pulls scale: each core count `repeats` times, of the arms in turn.
+    """Measure how pulls scale: `repeats` pulls on each core count, the arms taking turns.
 
-    One more pull on each comes first, to warm up, and does not count.
-    Of more arms than such pulls, some are taken, from the first to the last.
+    One more pull on each core count comes first, to warm up, and does not count. If there are more
+    arms than pulls, arms are picked evenly from the first to the last.
 
     >>> import time
     >>> def evaluate(arm, *, cores):

@@ -1,4 +1,4 @@
-"""From a journal back to a race: how it stands, and going on with it."""
+"""From a journal back to a race: how it stands, and resuming it."""
 
 import os
 from collections.abc import Sequence
@@ -26,18 +26,18 @@ class JournalView:
     standing: Standing
     ending: RaceEnded | None
     running: bool  # whether a process is writing it
-    core_seconds: float  # of all pulls, also those that came to nothing
+    core_seconds: float  # of all pulls, also those that gave no value
 
 
 def read_journal(path: str | os.PathLike[str]) -> JournalView:
-    """Say how the race of a journal stands: it is replayed up to its last record."""
+    """Say how the race of a journal stands, by replaying it up to its last record."""
     where = Path(path)
     records = read_records(where)
     header = header_in(records, where)
     known = header.problem["policy"]["name"] in POLICIES
     options = recalled_options(records, {} if known else {"policy": Uniform()})
     session = replayed(recalled_settings(records, options), records)
-    if known:  # else who is out, only the user's own policy can tell
+    if known:  # otherwise only the user's own policy can tell who is out
         session.run()
     standing = session.teller.standing(session.phase)
     last = records[-1]
@@ -49,10 +49,10 @@ def read_journal(path: str | os.PathLike[str]) -> JournalView:
 
 
 def resume(path: str | os.PathLike[str], **changes: Any) -> Result:
-    """Go on with a race of commands from its journal.
+    """Resume a race of commands from its journal.
 
-    Whatever says how the race is run may be changed: `deadline`, `max_pulls`, `cores` and others
-    (docs/options.md lists them), `callbacks` and `progress`. What the race is stays.
+    Options that say how the race is run may change: `deadline`, `max_pulls`, `cores` and others
+    (docs/options.md lists them), `callbacks` and `progress`. What the race is cannot.
     """
     where = Path(path)
     records = read_records(where)

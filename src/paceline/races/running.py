@@ -1,4 +1,4 @@
-"""Running a race that was found fit: its workers, its journal, its screen, and its end."""
+"""Running a checked race: its workers, its journal, its screen, and its end."""
 
 import os
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from paceline.result import Result
 
 
 def run_race(settings: Settings) -> Result:
-    """Race; if the journal exists, go on from it."""
+    """Run the race; if its journal exists, resume from it."""
     if settings.options["journal"] is None:
         return _run(settings, None)
     with Journal.open(Path(settings.options["journal"])) as journal:
@@ -39,7 +39,7 @@ def run_race(settings: Settings) -> Result:
 
 
 def replayed(settings: Settings, records: Sequence[Record]) -> Session:
-    """The race of these records: it runs up to where they end, and no time passes there."""
+    """The race of these records, as a session that runs up to their end; no time passes in it."""
     history = _history(settings, records)
     clock = RaceClock(lambda: 0.0)
     clock.resume_at(history.elapsed)
@@ -56,7 +56,7 @@ def _run(settings: Settings, journal: Journal | None) -> Result:
     if history.ending is not None and history.ending.decided and not changed:
         session = replayed(settings, records)
         verdict = session.run()
-        if verdict is not None:  # nothing has to be run, nor recorded
+        if verdict is not None:  # there is nothing left to run or to record
             return _result(session, verdict)
     deadline = settings.goal.deadline
     if changed or (deadline is not None and deadline.moment is not None):
@@ -98,7 +98,7 @@ def _race(
         if journal is None:
             raise
         raise RaceFailed(
-            f"{error}\nWhat was recorded is in {journal.path}, from where it can go on"
+            f"{error}\nThe results so far are in {journal.path}: the race can be resumed from it"
         ) from None
     except KeyboardInterrupt:
         dispatcher.finish()
@@ -151,11 +151,11 @@ def _how_to_resume(settings: Settings, dispatcher: Dispatcher) -> str:
     after = f"interrupted after {say_seconds(dispatcher.clock.elapsed())}"
     pulls, journal = dispatcher.pulls, settings.options["journal"]
     if journal is None:
-        return f"{after}; its {pulls} pulls are lost: with a journal it could be resumed"
+        return f"{after}; its {pulls} pulls are lost. With a journal, it could be resumed"
     how = "call race again with the same arguments"
     if _is_command(settings):
         how = f"paceline resume {os.fspath(journal)}"
-    return f"{after}; {pulls} pulls are recorded in {journal}. To go on: {how}"
+    return f"{after}; {pulls} pulls are recorded in {journal}. To resume: {how}"
 
 
 def _screen(progress: Any) -> Any:

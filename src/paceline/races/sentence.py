@@ -45,12 +45,12 @@ def sentence(
 
 
 def _tie(chosen: Sequence[int], arms: Sequence[ArmRecord]) -> str:
-    """Who has the same mean as the last one chosen, and only lost by lot."""
+    """Who has the same mean as the last arm chosen, and lost only by lot."""
     if not chosen or not arms[chosen[-1]].pulls:
         return ""
     mean = arms[chosen[-1]].mean
     tied = [arm.label for arm in arms if arm.index not in chosen and arm.pulls and arm.mean == mean]
-    return f", which {_list(tied)} {'have' if len(tied) > 1 else 'has'} too" if tied else ""
+    return f", tied with {_list(tied)}" if tied else ""
 
 
 def _list(names: Sequence[str]) -> str:
@@ -58,7 +58,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def describe_failure(label: str, failure: PullFailed, *, in_full: bool = True) -> str:
-    """What happened; in full, with the traceback or what was printed below it."""
+    """What happened; in full, followed by the traceback or what was printed."""
     said = f"pull {failure.pull} of arm {arm_name(label)} {failure.message}"
     detail = failure.detail.strip() if in_full else ""
     return f"{said}\n{detail}" if detail else said

@@ -53,7 +53,7 @@ class Session:
             dispatcher.ticker.call = lambda: teller.tick(self.phase)
 
     def _seconds_to_deadline(self) -> float:
-        """In seconds of the race: a moment in time comes whether the race runs or not."""
+        """In seconds of the race; a fixed moment comes whether the race is running or not."""
         deadline = self.settings.goal.deadline
         if deadline is None:
             return math.inf
@@ -64,7 +64,7 @@ class Session:
 
     def run(self) -> Verdict | None:
         """Race to the verdict; None if there are no workers, and the records end before it."""
-        with np.errstate(all="ignore"):  # values near the largest floats: that is said otherwise
+        with np.errstate(all="ignore"):  # values near the largest floats: a doubt reports them
             while True:
                 outcome = self._run_once()
                 self.plan = None
@@ -93,7 +93,7 @@ class Session:
         return self._race(outcome)
 
     def _take_the_rest(self) -> Verdict | Interruption:
-        """No more arms than are wanted have not failed: see that they do give values."""
+        """Only as many arms are left as are wanted: check that they do give values."""
         arms, dispatcher = self.phase.racing, self.dispatcher
         if not arms.size:
             self._check_failures(tuple(self.books.attempts.out))
@@ -109,10 +109,10 @@ class Session:
         return Verdict(everyone, decided=True, confidence=None, reason="all others failed")
 
     def _open(self) -> Plan | Verdict | Interruption:
-        """Pull every arm, on different numbers of cores, to see how long it takes and how noisy.
+        """Pull every arm, on different numbers of cores, to learn how long it takes and the noise.
 
-        The pulls count: they answer the first round of the policy. A verdict only if the
-        deadline comes before the end.
+        The pulls count: they answer the first round of the policy. There is a verdict only if the
+        deadline comes first.
         """
         dispatcher, settings = self.dispatcher, self.settings
         racing, model = self.phase.racing, dispatcher.model
@@ -137,9 +137,9 @@ class Session:
         return Plan(made)
 
     def _make_plan(self, noise: Noise) -> PlanMade:
-        """Start the policy's clock so that the pulls it is given cost what λ says.
+        """Set the policy's clock as if the pulls so far had taken what λ says.
 
-        Probing takes longer than that, and so does what failed arms had: that time is gone.
+        They took longer, because of probing and of arms that failed: that time is lost.
         """
         dispatcher, racing = self.dispatcher, self.phase.racing.tolist()
         model = dispatcher.model
@@ -160,7 +160,7 @@ class Session:
         task = settings.task(len(made.arms), made.pool, made.noise, made.deadline, made.delays)
         try:
             pacer = settings.policy.start(task)
-        except InvalidInput as error:  # too late to refuse: what is known by now is the answer
+        except InvalidInput as error:  # too late to refuse: answer with what is known
             if not dispatcher.pulls:
                 raise
             return self._answer_at_once(task, str(error))
@@ -184,9 +184,9 @@ class Session:
         return self._explain(ending.answer)
 
     def _answer_at_once(self, task: Task, reason: str) -> Verdict:
-        """The answer by the first pulls; or, where those were long ago, by as many as there are.
+        """Answer from the first pulls; or, if those were long ago, from as many as there are.
 
-        They were if an arm failed late, or a race that has ended is read again.
+        They were long ago if an arm failed late, or if a race that has ended is read again.
         """
         pacer, racing = self.phase.pacer, self.phase.racing
         if pacer is None:
@@ -203,7 +203,7 @@ class Session:
         plan: Plan | None = None,
         plausible: Callable[[float], bool] | None = None,
     ) -> None:
-        """Have the dispatcher speak of these arms, in the numbers and the time of a policy."""
+        """Have the dispatcher use the arm numbers and the clock of a policy on these arms."""
         self.dispatcher.begin(
             racing,
             rounds=() if plan is None else plan.rounds,
@@ -214,7 +214,7 @@ class Session:
 
     @property
     def books(self) -> Books:
-        """All that is known."""
+        """Everything known about the race."""
         return self.dispatcher.books
 
     def _values_are_binary(self) -> bool:
@@ -223,18 +223,18 @@ class Session:
         return all(bool(np.isin(one, (0.0, 1.0)).all()) for one in values)
 
     def _pulls_allowed(self) -> float:
-        """What the cap leaves: pulls of arms that have failed were pulls too."""
+        """What the cap leaves; pulls of failed arms count against it, too."""
         ledger, out = self.books.ledger, self.books.attempts.out
         return self.settings.goal.max_pulls - sum(ledger.values(arm).size for arm in out)
 
     def _explain(self, verdict: Verdict) -> Verdict:
-        """A deadline in the race's own time, not in the policy's."""
+        """Name a deadline in the race's time, not in the policy's."""
         if verdict.reason and self.dispatcher.clock.elapsed() >= self.deadline:
             return replace(verdict, reason=self._too_late())
         return verdict
 
     def _too_late(self) -> str:
-        return f"the deadline of {say_seconds(self.deadline)} came"
+        return f"the deadline of {say_seconds(self.deadline)} was reached"
 
     def _check_failures(self, arms: Sequence[int]) -> None:
         """Stop if the user said so, or if no arm is left."""
@@ -246,7 +246,7 @@ class Session:
         head = f"all {len(settings.arms)} arms failed; the first"
         if not drops:
             failure = attempts.out[arms[0]]
-            head = "the race was stopped, as on_failure='stop' says, because one arm failed"
+            head = "the race was stopped because an arm failed (on_failure='stop')"
         raise RaceFailed(f"{head}: {describe_failure(settings.labels[failure.arm], failure)}")
 
 

@@ -43,9 +43,9 @@ class Goal:
 
 @dataclass(frozen=True)
 class Settings:
-    """A race, ready to be run. `options` has every option by its name, as it was checked."""
+    """A race, ready to be run. `options` has the checked value of every option by name."""
 
-    evaluate: Callable[..., Any] | Command | str  # a function of which only the name is known
+    evaluate: Callable[..., Any] | Command | str  # text: a function whose name alone is known
     arms: tuple[Any, ...]
     labels: tuple[str, ...]
     options: Mapping[str, Any]
@@ -60,7 +60,7 @@ class Settings:
 
     @property
     def engine(self) -> Engine:
-        """Where pulls run; of a race that is only read, the engine may be unknown here."""
+        """Where pulls run. A race that is only read may name an engine that is unknown here."""
         return find_engine(self.options["engine"])
 
     @property
@@ -109,7 +109,7 @@ def check_race(
     _check_engine(settings)
     if isinstance(evaluate, Command) and evaluate.value.kind == "time":
         _check_timing(settings.rules)
-    # A policy that is not fit for it refuses.
+    # A policy refuses a race that it cannot run.
     deadline = settings.goal.deadline
     seconds = None if deadline is None else deadline.seconds
     known = settings.pool or NO_IDEA
@@ -129,7 +129,7 @@ def assemble(
     options: Mapping[str, Any],
     available: AvailableCores,
 ) -> Settings:
-    """Work out what checked options leave open, on the cores that are there."""
+    """Fill in what checked options leave open, given the cores available."""
     goal = _goal(options)
     noise = checked(options["noise"], options["bounds"], options["sigma"])
     policy = find_policy(options["policy"], deadline_only=goal.confidence is None)
@@ -138,7 +138,7 @@ def assemble(
     pairing = options["paired"]
     if pairing is None:
         may_share = not isinstance(evaluate, str) and _may_share(evaluate, arms, noise)
-        # To a deadline a stage would have to wait for both of a pair, and means gain by it anyway.
+        # With a deadline a stage would have to wait for both of a pair; shared seeds alone help.
         to_confidence = goal.confidence is not None
         judged = may_share and to_confidence and policy.judges_pairs
         pairing = Pairing(judged or (may_share and not to_confidence), judged)
@@ -193,21 +193,21 @@ def _check_evaluate(evaluate: Any, arms: Sequence[Any], *, paired: bool) -> None
         odd = next((arm for arm in arms if not isinstance(arm, Mapping)), None)
         if odd is not None:
             raise InvalidInput(
-                f"the arms of a command are tables of its parameters, {{'x': 1}} say: got {odd!r}"
+                f"an arm of a command is a table of its parameters, such as {{'x': 1}}, got {odd!r}"
             )
         evaluate.check(arms, paired=paired)
         return
     if not callable(evaluate):
-        raise InvalidInput(f"evaluate must be a function of an arm, or a Command: got {evaluate!r}")
+        raise InvalidInput(f"evaluate must be a function of an arm, or a Command, got {evaluate!r}")
     if paired and not takes(evaluate, "seed"):
         raise InvalidInput(
-            "paired=True gives the k-th pulls of all arms one seed, but evaluate takes none: "
+            "paired=True gives pull k of every arm the same seed, but evaluate takes none: "
             "write evaluate(arm, *, seed)"
         )
 
 
 def _may_share(evaluate: Callable[..., Any] | Command, arms: Sequence[Any], noise: Noise) -> bool:
-    """Whether pulls of all arms can have the same seeds, and it does not cost much if they do."""
+    """Whether the arms can share their seeds, and sharing costs little."""
     if not noise.sharing_costs_little:
         return False
     if not isinstance(evaluate, Command):
@@ -240,7 +240,7 @@ def _check_engine(settings: Settings) -> None:
     """Refuse what the engine cannot do."""
     engine = settings.engine
     if isinstance(settings.evaluate, Command) and not engine.abilities.commands:
-        raise InvalidInput(f"the engine {engine.name!r} runs functions, no commands: use another")
+        raise InvalidInput(f"the engine {engine.name!r} runs functions, not commands: use another")
     if settings.rules.timeout < math.inf and not engine.abilities.kill:
         raise InvalidInput(
             f"the engine {engine.name!r} cannot end a pull that takes too long: leave timeout out"
@@ -250,8 +250,8 @@ def _check_engine(settings: Settings) -> None:
 def _check_timing(rules: Rules) -> None:
     if rules.least_cores != rules.most_cores:
         raise InvalidInput(
-            "the value is the command's own time, which depends on its cores: fix them with "
-            "cores_per_pull=1, say"
+            "the value is the command's own time, which depends on its cores: fix them, as with "
+            "cores_per_pull=1"
         )
 
 
@@ -260,7 +260,7 @@ def _scaling(
 ) -> tuple[CorePool | None, CorePool | None]:
     """The pool, if τ is known in seconds; else its shape, if that is known.
 
-    PowerLaw(0.5) says how the seconds of a pull fall with its cores, and nothing of their level.
+    PowerLaw(0.5) says how the seconds of a pull fall with its cores, but not their level.
     """
     if given is None:
         return None, None
@@ -271,7 +271,7 @@ def _scaling(
         return None, rules.pool(lambda cores: float(given.seconds(rules.cores / cores)))
     if given.cores != rules.cores:
         raise InvalidInput(
-            f"the scaling is of {given.cores} cores, the pool has {rules.cores}: "
+            f"the scaling is for {given.cores} cores, but the pool has {rules.cores}: "
             f"give cores={given.cores}, or another scaling"
         )
     table = given.runtime_seconds

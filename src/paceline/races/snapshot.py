@@ -1,4 +1,4 @@
-"""How a race stands or ended, as frozen values: from all that is known of it at one moment."""
+"""How a race stands or ended, as frozen values, from everything known about it at one moment."""
 
 import math
 from collections.abc import Set
@@ -20,7 +20,7 @@ from paceline.result import ArmRecord, Result, Standing, Status, ranked
 
 @dataclass(frozen=True)
 class View:
-    """All that is known of a race at one moment."""
+    """Everything known about a race at one moment."""
 
     settings: Settings
     books: Books
@@ -35,7 +35,7 @@ class View:
 
 
 def standing_of(view: View, outlook: str = "") -> Standing:
-    """A race under way: who is in, by the policy's own word."""
+    """How a race under way stands; the policy says who is in."""
     return _standing(view, _records(view, view.alive, best=()), outlook)
 
 
@@ -52,7 +52,7 @@ def result_of(
         leaders = ranked([arms[arm] for arm in named], minimize=settings.goal.minimize)
         chosen = tuple(record.index for record in leaders[: settings.goal.top])
     if not any(record.pulls for record in arms):
-        chosen = ()  # nothing was seen: nobody leads
+        chosen = ()  # there are no values, so nobody leads
     books = view.books
     return Result(
         best=settings.arms[chosen[0]] if chosen else None,

@@ -1,4 +1,4 @@
-"""What is told of a race under way: how it stands, what looks wrong, how long it may take."""
+"""Reports on a race under way: how it stands, what looks wrong, how long it may take."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,9 +18,9 @@ from paceline.result import Standing
 
 @dataclass(frozen=True)
 class Audience:
-    """Who hears of a race: a screen now and then, and callbacks after every round.
+    """Who follows a race: a screen now and then, and callbacks after every round.
 
-    A callback that returns True stops the race. Without a screen, `loud` is told what looks wrong.
+    A callback that returns True stops the race. Without a screen, `loud` is called with warnings.
     """
 
     watch: Callable[[Standing], None] | None = None
@@ -30,7 +30,7 @@ class Audience:
 
 @dataclass(frozen=True)
 class Phase:
-    """Where a race is: the arms that have not failed, what is assumed of them, who is at work."""
+    """Where a race is: the arms that have not failed, the noise assumed, and the pacer at work."""
 
     racing: Ints
     noise: Noise
@@ -40,7 +40,7 @@ class Phase:
 
     @property
     def alive(self) -> list[int]:
-        """The arms still in, by the policy's own word."""
+        """The arms still in, as the policy sees it."""
         arms: list[int] = (
             self.racing if self.pacer is None else self.racing[self.pacer.alive]
         ).tolist()
@@ -48,12 +48,12 @@ class Phase:
 
     @property
     def rounds(self) -> int:
-        """How many rounds of the policy have ended; the first pulls of all are none of its."""
+        """How many rounds of the policy have ended; the opening is not one of them."""
         return 0 if self.pacer is None or self.is_opening else self.pacer.rounds
 
 
 class Teller:
-    """Tells an audience of a race. Rounds that earlier sessions have told of are not told again."""
+    """Tells an audience about a race. Rounds that earlier sessions reported are not repeated."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Teller:
 
     @property
     def watches(self) -> bool:
-        """Whether somebody wants to see the race between its rounds, too."""
+        """Whether somebody watches the race between its rounds, too."""
         return self._audience.watch is not None
 
     def standing(self, phase: Phase) -> Standing:
@@ -86,7 +86,7 @@ class Teller:
         return standing_of(view, self._outlook(phase, view.values))
 
     def view(self, phase: Phase) -> View:
-        """What there is to be seen now."""
+        """Everything known about the race now."""
         return View(
             self.settings,
             self.dispatcher.books,
@@ -101,12 +101,12 @@ class Teller:
         )
 
     def tick(self, phase: Phase) -> None:
-        """Some time has passed."""
+        """Update the screen: some time has passed."""
         if self._audience.watch is not None:
             self._audience.watch(self.standing(phase))
 
     def round_ended(self, phase: Phase) -> bool:
-        """Tell of a round that has ended; whether the race is to stop."""
+        """Report a round that has ended; return whether the race is to stop."""
         values, at = self._values(), self.dispatcher.clock.elapsed()
         self.concerns.look(values, phase.noise, at)
         if phase.rounds <= self._rounds_told:
@@ -123,7 +123,7 @@ class Teller:
         return any(answer is True for answer in answers)
 
     def believe(self, verdict: Verdict, phase: Phase) -> Verdict:
-        """The verdict, with what is to be said of it."""
+        """The verdict, after a check of the values that it rests on; warn of what looks wrong."""
         values, at = self._values(), self.dispatcher.clock.elapsed()
         verdict = self.concerns.believe(verdict, values, phase.noise, at)
         if not verdict.decided and self.settings.goal.confidence is not None:
@@ -131,7 +131,7 @@ class Teller:
         return verdict
 
     def _values(self) -> list[Floats]:
-        """Those of each arm, in the order of its pulls."""
+        """The values of each arm, in the order of its pulls."""
         ledger, in_order = self.dispatcher.books.ledger, self.settings.goal.confidence is not None
         return [ledger.values(arm, in_order=in_order) for arm in range(len(self.settings.arms))]
 
