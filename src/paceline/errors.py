@@ -1,6 +1,6 @@
 """The errors paceline raises on purpose: one small tree.
 
-Every message says what was seen and what to do next. Imports nothing of paceline.
+Every message says what was seen and what to do next. Imports nothing from paceline.
 """
 
 import difflib
@@ -17,7 +17,7 @@ class InvalidInput(PacelineError, ValueError):
 
 
 class ScalingWarning(UserWarning):
-    """A scaling function breaks an assumption that makes bigger rounds worth while."""
+    """A scaling function breaks an assumption that makes bigger rounds worthwhile."""
 
 
 class RaceWarning(UserWarning):
@@ -29,7 +29,7 @@ class MissingExtra(PacelineError, ImportError):
 
 
 class RaceFailed(PacelineError):
-    """A race was stopped by pulls or a disk that failed; what was recorded is in its journal."""
+    """Pulls or a disk failed, which stopped the race; what was recorded is in its journal."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -49,7 +49,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
 
 
 def at_least(value: float) -> str:
-    """Write a limit that was missed so that what is written is enough: rounded up.
+    """Write a limit that was missed, rounded up, so that the value written is enough.
 
     >>> at_least(32.01562118716424), at_least(8.0)
     ('32.02', '8')

@@ -13,7 +13,7 @@ from paceline.pools.runner import Runner
 class Ending:
     """How a race went: its verdict, and the time, pulls and complete rounds it took.
 
-    There is no verdict where the runner ended the race: `interruption` then says why.
+    If the runner ended the race there is no verdict, and `interruption` says why.
     """
 
     verdict: Verdict | None
@@ -40,12 +40,12 @@ def run(
 ) -> Ending:
     """Race until the policy has a verdict, the deadline comes, or a cap is reached.
 
-    `on_round` is called when the policy has heard of a whole round, and may stop the race.
+    `on_round` is called when the policy has heard of a whole round; it returns True to stop.
 
-    Pulls unfinished at the deadline do not count. A round that says until when it lasts is over
-    then, with what is back. Of a round that would go past `max_pulls` as much is pulled as may
-    be, of all arms in proportion. Where results come in parts, the policy may
-    drop arms in mid-round: the runner then cancels their pulls, which are no longer asked for.
+    Pulls unfinished at the deadline do not count. A round that ends at a given time ends with what
+    is back by then. A round that would go past `max_pulls` is cut down to them, in proportion for
+    all arms. If results come in parts, the policy may drop arms in mid-round: the runner then
+    cancels their pulls, which are no longer asked for.
     """
 
     def ended(verdict: Verdict | None, interruption: Interruption | None = None) -> Ending:
@@ -54,7 +54,7 @@ def run(
     while not isinstance(asked := pacer.ask(), Verdict):
         wanted = asked.within(max_pulls - runner.spent)
         if wanted.total == 0:
-            return ended(pacer.stop(f"no more than {max_pulls:g} pulls in all were allowed"))
+            return ended(pacer.stop(f"no more than {max_pulls:g} pulls were allowed"))
         if pacer.rounds >= max_rounds:
             return ended(pacer.stop(f"no verdict after {max_rounds:g} rounds"))
         runner.pursue(wanted)
@@ -62,7 +62,7 @@ def run(
         if isinstance(results, Interruption):
             return ended(None, results)
         if results.arms.size == 0 and not results.last:
-            return ended(pacer.stop(f"the deadline of {deadline:g} s came"))
+            return ended(pacer.stop(f"the deadline of {deadline:g} s was reached"))
         if results.last or results.total == asked.total:
             pacer.tell(results, runner.close_round(pacer.rounds))
             stopped = on_round is not None and on_round()

@@ -174,7 +174,7 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path, foreign: str, e
     path = tmp_path / "mine.json"
     path.write_text(foreign + end)
     for attempt in (read_records, Journal.open):
-        with pytest.raises(InvalidInput, match=r"mine\.json is no journal.* another path"):
+        with pytest.raises(InvalidInput, match=r"mine\.json is not a journal.* another path"):
             attempt(path)
     assert path.read_text() == foreign + end
     assert not is_locked(path)
@@ -417,7 +417,7 @@ def test_the_first_format_is_read_and_goes_on_with_checksums(tmp_path: Path) -> 
 def test_another_format_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "race.jsonl"
     path.write_bytes(line_of(replace(HEADER, format=3).to_json()))
-    with pytest.raises(InvalidInput, match="has format 3, this paceline reads 1 and 2"):
+    with pytest.raises(InvalidInput, match="has format 3, but this paceline reads 1 and 2"):
         read_records(path)
 
 

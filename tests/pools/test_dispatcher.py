@@ -119,7 +119,7 @@ class Stage:
     def wait(self, seconds: float | None) -> list[Event]:
         until = math.inf if seconds is None else self.time + seconds
         if not self._events or self._events[0][0] > until:
-            assert until < math.inf, "it would wait for ever"
+            assert until < math.inf, "it would wait forever"
             self.time = until
             return []
         self.time = max(self.time, self._events[0][0])
@@ -1028,7 +1028,7 @@ def test_the_loop_ends_at_the_deadline_in_a_boxed_round() -> None:
     pacer.open()
     ending = run(pacer, dispatcher, deadline=10.0)
     assert stage.time == 10.0
-    assert "deadline of 10 s came" in ending.answer.reason
+    assert "deadline of 10 s was reached" in ending.answer.reason
     assert ending.rounds == 0
     assert pacer.heard == [(40, False)]
     assert ending.answer.arms.tolist() == [2]

@@ -92,7 +92,7 @@ class Journal:
             ) from error
 
     def close(self) -> None:
-        """Commit, and let others write."""
+        """Commit, and unlock the file."""
         try:
             self.commit()
         finally:
@@ -100,9 +100,9 @@ class Journal:
 
 
 class Reader:
-    """Reads a journal that may be growing: every `read` gives the records that are new.
+    """Reads a journal that may be growing: every `read` gives the new records.
 
-    A last line that is not whole yet, or was torn by a crash, is left for later.
+    A last line that is not complete yet, or was torn by a crash, is left for later.
     """
 
     def __init__(self, path: Path) -> None:
@@ -119,11 +119,11 @@ class Reader:
                 data = stream.read()
         except OSError as error:
             raise InvalidInput(f"cannot read the journal {self.path}: {error.strerror}") from error
-        # Else a file of the user's without a newline at its end would pass for a torn journal.
+        # Otherwise any file without a newline at its end would pass for a torn journal.
         beginning = data[: len(_HEADER_START)].rstrip(b"\0")
         if not self._lines and not _HEADER_START.startswith(beginning):
             raise InvalidInput(
-                f"{self.path} is no journal: it begins with {data[:60]!r}. Give another path"
+                f"{self.path} is not a journal: it begins with {data[:60]!r}. Give another path"
             )
         *whole, torn = data.split(b"\n")
         records = []
@@ -141,7 +141,7 @@ class Reader:
         except (ValueError, KeyError, TypeError) as error:
             if self._lines == 1 and isinstance(error, KeyError | TypeError):
                 raise InvalidInput(
-                    f"{self.path} does not begin as a journal does: give another path"
+                    f"{self.path} does not begin like a journal: give another path"
                 ) from error
             raise InvalidInput(
                 f"{self.path} is damaged: line {self._lines} is {line[:60]!r} ({error}). Restore "
@@ -150,7 +150,7 @@ class Reader:
         if isinstance(record, RaceBegun):
             if record.format not in READABLE:
                 raise InvalidInput(
-                    f"{self.path} has format {record.format}, this paceline reads "
+                    f"{self.path} has format {record.format}, but this paceline reads "
                     f"{' and '.join(map(str, READABLE))}: use the version that wrote it"
                 )
             self._format = record.format
@@ -162,19 +162,19 @@ class Reader:
         is_sealed = seal.startswith(_SEAL)
         plain = json.loads(line[:-_SEAL_LENGTH] + b"}" if is_sealed else line)
         if not isinstance(plain, dict):
-            raise ValueError("it is no record")
+            raise ValueError("it is not a record")
         if is_sealed and seal != _seal(line[:-_SEAL_LENGTH]):
-            raise ValueError("its checksum does not fit: it was changed after it was written")
+            raise ValueError("its checksum is wrong: it was changed after it was written")
         if self._lines == 1 and "format" not in plain:
             raise KeyError("format")
-        # The first format had no checksums; a line that lost its own must not pass for one of it.
+        # Format 1 had no checksums; a line that lost its checksum must not pass for one of those.
         if not is_sealed and self._format != 1 and plain.get("format") != 1:
             raise ValueError("its checksum is missing")
         return plain
 
 
 def read_records(path: Path) -> list[Record]:
-    """Read all records of a journal, which may be growing meanwhile."""
+    """Read all records of a journal, which may still be growing."""
     return Reader(path).read()
 
 
@@ -194,7 +194,7 @@ def _sealed(record: Record) -> bytes:
 
 
 def _seal(body: bytes) -> bytes:
-    """The end of a line: a checksum of all that stands before it."""
+    """The end of a line: a checksum of everything before it."""
     return _SEAL + f'{zlib.crc32(body):08x}"}}'.encode()
 
 

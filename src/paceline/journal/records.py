@@ -1,7 +1,7 @@
 """What is recorded of a race: a type per kind of line in its journal.
 
-Whatever is told of a race, while it runs or afterwards, is a fold over these. What is not recorded
-did not happen. `at` is in seconds of the race, without the time that it was interrupted for.
+Everything reported about a race, while it runs or afterwards, is a fold over these. What is not
+recorded did not happen. `at` is in seconds of the race; time while it was interrupted is left out.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,13 +16,13 @@ from paceline.core.pool import CorePool
 from paceline.engines.jobs import Run
 from paceline.errors import InvalidInput
 
-FORMAT = 2  # a checksum in every line; `spent` records
+FORMAT = 2  # added a checksum to every line, and `spent` records
 READABLE = (1, FORMAT)
 
 
 @dataclass(frozen=True)
 class Coded:
-    """How a field that is no plain value is written, and read again."""
+    """How a field that is not a plain value is written and read."""
 
     write: Callable[[Any], Any]
     read: Callable[[Any], Any]
@@ -33,7 +33,7 @@ _PLAIN = Coded(lambda value: value, lambda plain: plain)
 
 @dataclass(frozen=True)
 class Record:
-    """One line of a journal. Fields with a default are written only if they have another value."""
+    """One line of a journal. A field with a default is written only if its value differs."""
 
     kind: ClassVar[str]
 
@@ -48,7 +48,7 @@ class Record:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Self:
-        """The record of a line; what it has beyond the fields, a later version may have written."""
+        """The record of a line; unknown keys are ignored, for a later version may have them."""
         return cls(
             **{
                 name: None if plain[name] is None else coded.read(plain[name])
@@ -74,7 +74,7 @@ def _runs(plain: list[list[int]]) -> tuple[Run, ...]:
 
 
 def _options(plain: dict[str, Any]) -> dict[str, Any]:
-    """How the race was run; the first format wrote some options otherwise."""
+    """How the race was run; format 1 wrote some options differently."""
     if "moment" not in plain:
         return plain
     old = dict(plain)
@@ -82,7 +82,7 @@ def _options(plain: dict[str, Any]) -> dict[str, Any]:
     deadline = None if seconds is None else {"seconds": seconds, "moment": moment}
     scaling = {"pool": pool} if pool else {"shape": shape} if shape else None
     if old["cores_per_pull"] == [1, old["cores"]]:
-        old["cores_per_pull"] = None  # as it is where nothing was said
+        old["cores_per_pull"] = None  # as if the user gave none
     return old | {"deadline": deadline, "scaling": scaling, "engine": "local"}
 
 
@@ -111,7 +111,7 @@ class RaceBegun(Record):
 
 @dataclass(frozen=True)
 class SessionBegun(Record):
-    """A process began the race, or took it up again: where, and under which options."""
+    """A process began or resumed the race: where, and with which options."""
 
     kind = "session"
     at: float
@@ -124,7 +124,7 @@ class SessionBegun(Record):
 
 @dataclass(frozen=True)
 class PullsReturned(Record):
-    """Pulls gave values: those of each run in the order of its pulls, one run after the other."""
+    """Pulls gave values, which are listed run by run, in the order of the pulls of each run."""
 
     kind = "results"
     at: float
@@ -136,7 +136,7 @@ class PullsReturned(Record):
 
 @dataclass(frozen=True)
 class TimeSpent(Record):
-    """So many cores were in use for so long without a value: a pull failed or was ended."""
+    """Cores were in use without giving a value: a pull failed or was ended."""
 
     kind = "spent"
     at: float
@@ -162,7 +162,7 @@ class PullFailed(Record):
 
 @dataclass(frozen=True)
 class ArmOut(Record):
-    """An arm is out of the race, because its pulls failed more often than is allowed."""
+    """An arm is out of the race, because its pulls failed more often than allowed."""
 
     kind = "out"
     at: float
@@ -171,7 +171,7 @@ class ArmOut(Record):
 
 @dataclass(frozen=True)
 class PlanMade(Record):
-    """A policy was started: on which arms, by which λ and noise, until when on its own clock."""
+    """A policy was started: its arms, λ, the noise, and the deadline on its own clock."""
 
     kind = "plan"
     arms: Arms
@@ -196,7 +196,7 @@ class RoundEnded(Record):
 
 @dataclass(frozen=True)
 class Warned(Record):
-    """Something looked wrong: of which kind, and in words."""
+    """Something looked wrong: what it is about, and in words."""
 
     kind = "warning"
     at: float
@@ -206,7 +206,7 @@ class Warned(Record):
 
 @dataclass(frozen=True)
 class RaceEnded(Record):
-    """The race came to an end, which a higher cap or a later deadline may reopen."""
+    """The race ended; a higher cap or a later deadline may reopen it."""
 
     kind = "ending"
     at: float
@@ -243,6 +243,6 @@ def record_of(plain: Mapping[str, Any]) -> Record:
     kind = _KINDS.get(plain["kind"])
     if kind is None:
         raise InvalidInput(
-            f"a record of the kind {plain['kind']!r} is unknown: a later paceline wrote it"
+            f"unknown kind of record {plain['kind']!r}: a later version of paceline wrote it"
         )
     return kind.from_json(plain)

@@ -1,1 +1,1 @@
-"""From rounds to jobs: what the loop asks for, in virtual time or on the workers of any engine."""
+"""From rounds to jobs: runs what the loop asks for, in virtual time or on any engine's workers."""

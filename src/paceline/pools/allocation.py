@@ -1,4 +1,4 @@
-"""How many cores the next pull gets, when some are taken: pure, so that it can be tested."""
+"""How many cores the next pull gets when some are in use: pure, so that it can be tested."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import numpy as np
 
 from paceline.core.pool import CorePool
 
-# A pull that takes longer than this many times what was expected is not waited for.
+# A pull that has taken this many times its expected seconds is no longer waited for.
 _OVERDUE = 1.5
 
 
@@ -28,7 +28,7 @@ class RunningJob(NamedTuple):
 
 
 class Allocator:
-    """Gives the cores that the pool's own plan of waves gives, as soon as they are free.
+    """Gives each pull the cores that the pool's plan of waves gives it, as soon as they are free.
 
     >>> allocator = Allocator(CorePool(4, lambda cores: 1 / cores**0.5))
     >>> allocator.next_cores(queued=8, free=1, running=[])
@@ -42,10 +42,10 @@ class Allocator:
         self._planned: dict[int, int] = {}
 
     def next_cores(self, queued: int, free: int, running: Sequence[RunningJob]) -> int:
-        """The cores of the next of `queued` pulls; 0 if it had better wait.
+        """The cores for the next of `queued` pulls; 0 if it had better wait.
 
-        It waits for the cores that the plan gives it if it would then, in spite of the wait, be
-        done sooner than on those that are free now.
+        It waits for its planned cores if, in spite of the wait, it would be done sooner on them
+        than on those that are free now.
         """
         planned = self._plan(queued)
         if planned <= free or free == 0:
@@ -63,7 +63,7 @@ class Allocator:
         return at_once if sooner and math.isfinite(seconds[at_once - 1]) else 0
 
     def _plan(self, queued: int) -> int:
-        """The cores of a pull in the first wave, were the whole pool free."""
+        """The cores of a pull in the first wave, if the whole pool were free."""
         many = min(queued, 4 * self.pool.cores)  # beyond that only more of the same waves follow
         if many not in self._planned:
             self._planned[many] = self.pool.waves(many)[0].cores
@@ -71,7 +71,7 @@ class Allocator:
 
 
 def reconsider_after(running: Sequence[RunningJob]) -> float:
-    """The seconds after which a job under way is overdue, and is no longer waited for."""
+    """The seconds until the next job under way is overdue, and is no longer waited for."""
     soon = [_OVERDUE * job.expected - job.elapsed for job in running]
-    # A moment later, so that it is overdue then whatever the rounding.
+    # A moment later, so that it is overdue by then in spite of rounding.
     return min((seconds + 0.001 for seconds in soon if seconds >= 0), default=math.inf)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from paceline.engines.jobs import Job, Run
 from paceline.pools.allocation import RunningJob, reconsider_after
 
-_LOADING_SECONDS = 120.0  # that a worker may take to start and to import, beside the timeout
+_LOADING_SECONDS = 120.0  # for a worker to start and import, on top of the timeout
 
 
 @dataclass(eq=False)
 class Assignment:
-    """A job that workers have: how far it is, on the engine's clock."""
+    """A job that a worker has, and how far it is; moments are on the engine's clock."""
 
     job: Job
-    left: list[Run]  # without a value yet
+    left: list[Run]  # pulls without a value yet
     began: float
     heard: float  # when it began, or last gave a value
     expected: float  # seconds
@@ -30,11 +30,11 @@ class Assignment:
         return self.cancelled or self.timed_out
 
     def unused_seconds(self, now: float) -> float:
-        """For how long its cores were in use without a value coming of it."""
+        """How long its cores were in use without giving a value."""
         return 0.0 if self.loading else max(0.0, now - self.began - self.worked)
 
     def times_out_at(self, timeout: float) -> float:
-        """When its pull has taken too long; while it loads, it is given some minutes."""
+        """When its pull has taken too long; while its worker loads, it gets more time."""
         if self.is_ending:
             return math.inf
         return self.heard + timeout + (_LOADING_SECONDS if self.loading else 0.0)
@@ -45,7 +45,7 @@ class Assignment:
 
 
 class Assignments:
-    """All jobs under way on a pool of so many cores, by their numbers."""
+    """All jobs under way on a pool of `cores` cores, by their numbers."""
 
     def __init__(self, cores: int, now: Callable[[], float]) -> None:
         self.free = cores
@@ -68,7 +68,7 @@ class Assignments:
         return sum(one.job.cores for one in self._by_job.values() if not one.loading)
 
     def add(self, runs: list[Run], cores: int, seconds_each: float | None) -> Job:
-        """A job of these pulls, which takes cores from now on."""
+        """Make a job of these pulls; it has its cores from now on."""
         job = Job(self._jobs, tuple(runs), cores)
         self._jobs += 1
         now = self._now()
@@ -78,28 +78,28 @@ class Assignments:
         return job
 
     def remove(self, job: int) -> Assignment:
-        """The job is over, and its cores are free."""
+        """Remove a job that is over; its cores are free."""
         assignment = self._by_job.pop(job)
         self.free += assignment.job.cores
         return assignment
 
     def wait_for_worker(self, job: int) -> None:
-        """The job cannot begin yet."""
+        """Note that a job cannot begin yet."""
         self._by_job[job].loading = True
 
     def begin(self, job: int) -> None:
-        """A job that had to wait for its worker has begun."""
+        """Note that a job which had to wait for its worker has begun."""
         assignment = self._by_job[job]
         assignment.loading = False
         assignment.began = assignment.heard = self._now()
 
     def running(self) -> list[RunningJob]:
-        """What an allocator needs to know of all."""
+        """What an allocator needs to know about all jobs."""
         now = self._now()
         return [one.running(now) for one in self._by_job.values()]
 
     def unanswered(self) -> list[tuple[int, float]]:
-        """The cores of each job, and the seconds since it was last heard of."""
+        """The cores of each job, and the seconds since it was last heard from."""
         now = self._now()
         return [(one.job.cores, now - one.heard) for one in self._by_job.values()]
 
@@ -111,7 +111,7 @@ class Assignments:
         return [one for one in self._by_job.values() if now >= one.times_out_at(timeout)]
 
     def next_moment(self, timeout: float) -> float:
-        """When something has to be done though nothing was heard: on the engine's clock."""
+        """When to act even if nothing is heard, on the engine's clock."""
         moment = math.inf
         if timeout < math.inf:
             moments = (one.times_out_at(timeout) for one in self._by_job.values())

@@ -18,11 +18,11 @@ class Attempts:
         self._attempts: dict[tuple[int, int], int] = {}  # by arm and pull
 
     def next(self, arm: int, pull: int) -> int:
-        """The number of the attempt at a pull that comes next."""
+        """The number of the next attempt at a pull."""
         return self._attempts.get((arm, pull), 0) + 1
 
     def take(self, record: PullFailed | ArmOut) -> None:
-        """A pull has failed, or an arm is out."""
+        """Take into account that a pull failed, or that an arm is out."""
         if isinstance(record, PullFailed):
             self.failures.append(record)
             self._attempts[record.arm, record.pull] = record.attempt
@@ -31,7 +31,7 @@ class Attempts:
             self.out[record.arm] = mine[-1]
 
     def forgive(self) -> None:
-        """The arms that are out are back in, and their pulls may be tried anew."""
+        """Take the arms that are out back in; their attempts count from the start again."""
         for arm in self.out:
             for pull in [pull for of, pull in self._attempts if of == arm]:
                 del self._attempts[arm, pull]

@@ -1,4 +1,4 @@
-"""Which pulls are to be given out next: numbers for each arm, the arms taking turns."""
+"""Which pulls to give out next: in order for each arm, the arms taking turns."""
 
 import heapq
 from collections import deque
@@ -21,21 +21,21 @@ class Backlog:
         self._next = [0] * arms  # the first pull of each arm that was never given out
         self._until = [0] * arms  # pulls below this are wanted
         self._order: list[int] = []
-        # Of each arm with pulls to be given out: the share of them done by then, its place among
-        # those with the same, the arm, and the share of a pull.
+        # For each arm with pulls to give out: the share of them done at its next turn, its place
+        # among arms with the same share, the arm, and the share of one pull.
         self._turns: list[tuple[float, int, int, float]] = []
         self._fresh = 0  # how many pulls are wanted and were never given out
-        self._again: deque[Run] = deque()  # single pulls that came back undone,
-        self._alone: deque[Run] = deque()  # and those that are to be tried one by one
+        self._again: deque[Run] = deque()  # single pulls that came back without a value,
+        self._alone: deque[Run] = deque()  # and those that must run one by one
 
     def want(self, asked: Sequence[tuple[int, int]]) -> None:
-        """From now on of these arms all pulls below these numbers are wanted, and no others."""
+        """Want all pulls of these arms below these numbers from now on, and no others."""
         for arm in self._order:
             self._until[arm] = 0
         for arm, until in asked:
             self._until[arm] = until
         self._order = [arm for arm, _ in asked]
-        # Whoever has the most to do comes first: the arms stay level, however often this is called.
+        # The arm with the most to do comes first: the arms stay level however often this is called.
         left = [(self._left(arm), arm) for arm in self._order]
         self._turns = [
             (0.5 / pulls, self._place(arm), arm, 1.0 / pulls) for pulls, arm in left if pulls > 0
@@ -44,21 +44,21 @@ class Backlog:
         self._fresh = sum(pulls for pulls, _ in left if pulls > 0)
 
     def _left(self, arm: int) -> int:
-        """How many pulls of the arm are still to be given out; below 0 if too many were."""
+        """How many pulls of the arm are still to be given out; negative if too many were."""
         return self._until[arm] - self._next[arm]
 
     def is_wanted(self, run: Run) -> bool:
-        """Whether the first of these pulls, at least, is wanted."""
+        """Whether at least the first of these pulls is wanted."""
         return run.first < self._until[run.arm]
 
     @property
     def waiting(self) -> int:
-        """How many pulls are to be given out."""
+        """How many pulls are waiting to be given out."""
         back = sum(map(self.is_wanted, self._alone)) + sum(map(self.is_wanted, self._again))
         return self._fresh + back
 
     def take(self, most: int) -> list[Run]:
-        """What came back first, so many pulls at most; else so many pulls of the arms in turn."""
+        """At most `most` pulls: those that came back, if any; else new ones, the arms in turn."""
         alone = _take_from(self._alone, self.is_wanted, 1)
         again = alone or _take_from(self._again, self.is_wanted, most)
         if again:
@@ -72,7 +72,7 @@ class Backlog:
         return _level([Run(arm, self._next[arm] - n, n) for arm, n in counts.items()])
 
     def _take_rounds(self, most: int) -> dict[int, int]:
-        """As many pulls of every arm, where all are level: what taking one by one comes to."""
+        """Equally many pulls of every arm, if all are level: the same as taking them one by one."""
         rounds = most // max(1, len(self._turns))
         if rounds < 2:
             return {}
@@ -88,10 +88,10 @@ class Backlog:
         return dict.fromkeys(arms, rounds)
 
     def _next_arm(self) -> int:
-        """The arm that is behind most, by its share of what it has to do; a pull of it is taken.
+        """Take a pull of the arm that is furthest behind, by its share of what it has to do.
 
-        Pull by pull, so that a machine that slows down or warms up does so for all arms alike; an
-        arm with twice the pulls to do is pulled twice as often, not longer than the others.
+        Pull by pull, so that a machine that slows down or warms up affects all arms alike; an arm
+        with twice as many pulls to do is pulled twice as often, not longer than the others.
         """
         done, _, arm, share = self._turns[0]
         self._next[arm] += 1
@@ -102,25 +102,25 @@ class Backlog:
         return arm
 
     def _place(self, arm: int) -> int:
-        """Forth and back: were the first arm always first, a steady drift would favour it."""
+        """Back and forth: if the first arm were always first, a steady drift would favour it."""
         return -arm if self._next[arm] % 2 else arm
 
     def give_back(self, runs: Sequence[Run], *, alone: bool = False) -> None:
-        """These were not done, and are to be done if they are wanted; or each by itself."""
+        """Take back pulls that were not done; if `alone`, each will run by itself."""
         back = self._alone if alone else self._again
         for run in runs:
             back.extend(Run(run.arm, run.first + i, 1) for i in range(run.pulls))
 
     def restore(self, arm: int, end: int, gaps: Sequence[int]) -> None:
-        """An earlier session gave out the pulls of an arm up to `end`, and lost those in `gaps`."""
+        """Note that earlier sessions gave out pulls of an arm up to `end`, and lost `gaps`."""
         self._next[arm] = end
         self._again.extend(Run(arm, pull, 1) for pull in gaps)
 
 
 def _level(runs: list[Run]) -> list[Run]:
-    """The same pulls; an arm with more than others has several runs, spread among theirs.
+    """The same pulls; an arm with more than the others gets several runs, spread among theirs.
 
-    For runs of a job take turns, and whoever has most would be last in a block.
+    The runs of a job take turns, so the longest one would otherwise end in a block of its own.
 
     >>> _level([Run(0, 0, 4), Run(1, 0, 2), Run(2, 0, 2)])
     [Run(arm=0, first=0, pulls=2), Run(arm=1, first=0, pulls=2), Run(arm=0, first=2, pulls=2),
@@ -140,7 +140,7 @@ def _level(runs: list[Run]) -> list[Run]:
 
 
 def _take_from(back: deque[Run], wanted: Callable[[Run], bool], most: int) -> list[Run]:
-    """Remove and return the first so many that are wanted; the others stay in their order."""
+    """Remove and return the first `most` that are wanted; the others keep their order."""
     taken: list[Run] = []
     passed: list[Run] = []
     while back and len(taken) < most:

@@ -1,4 +1,4 @@
-"""What a race has come to: a fold over its records, whether they are new or read from a journal."""
+"""The state of a race: a fold over its records, whether they are new or read from a journal."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ class Books:
         self.arm_seconds = np.zeros(arms)
 
     def take(self, record: Record) -> None:
-        """Let a record count."""
+        """Take a record into account."""
         if isinstance(record, PullsReturned):
             self._take_values(record)
         elif isinstance(record, TimeSpent):

@@ -8,7 +8,7 @@ _LONGEST_PAUSE_SECONDS = 2.0
 
 
 class RaceClock:
-    """Seconds of the race, of its policy, and of the engine's clock on which both rest.
+    """Seconds of the race, of its policy, and of the engine's clock, on which both are based.
 
     The policy's clock is `shift` behind the race's: it is not charged for what came before it.
 
@@ -32,11 +32,11 @@ class RaceClock:
         return self.elapsed() - self.shift
 
     def resume_at(self, elapsed: float) -> None:
-        """Go on where an earlier session of the race ended."""
+        """Continue where an earlier session of the race ended."""
         self._zero = self.now() - elapsed
 
     def moment(self, policy_seconds: float) -> float:
-        """When, on the engine's clock, the policy's clock shows this."""
+        """The time on the engine's clock when the policy's clock shows this."""
         return policy_seconds + self.shift + self._zero
 
 
@@ -58,6 +58,6 @@ class Ticker:
         if self.call is not None and self._now() >= self._next:
             began = self._now()
             self.call()
-            # With thousands of arms this takes a while: no more than a tenth of the time.
+            # With thousands of arms a call is slow: spend no more than a tenth of the time on it.
             pause = min(9 * (self._now() - began), _LONGEST_PAUSE_SECONDS)
             self._next = self._now() + pause + _TICK_SECONDS

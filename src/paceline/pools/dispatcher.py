@@ -1,7 +1,7 @@
-"""The runner of every real race: what the loop wants, given out to the workers of an engine.
+"""The runner of every real race: gives out what the loop wants to the workers of an engine.
 
-Whatever happens becomes records. They are in the journal before anybody hears of them, and they
-count in one way, whether they are of now, of an earlier session, or came too late to be waited for.
+Everything that happens becomes a record. It is in the journal before anything acts on it. Records
+count in the same way whether they are new, of an earlier session, or too late to be waited for.
 """
 
 import math
@@ -40,33 +40,33 @@ _WORTH_KILLING_SECONDS = 0.25  # a new worker has to load the user's modules aga
 
 @dataclass(frozen=True)
 class ArmsFailed(Interruption):
-    """Pulls of these arms failed more often than is allowed: the race goes on without them."""
+    """Pulls of these arms failed more often than allowed: the race goes on without them."""
 
     arms: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class NotAsAssumed(Interruption):
-    """A value was seen that cannot be, if what is assumed about the noise is true."""
+    """A value contradicts what is assumed about the noise."""
 
 
 @dataclass(frozen=True)
 class RecordsEnded(Interruption):
-    """There are no workers, and what was recorded has been told."""
+    """There are no workers, and everything recorded has been told."""
 
 
 class PastRound(NamedTuple):
-    """A round of an earlier session: how the pool was then, and what was back if it was cut off."""
+    """A past round: how the pool was then, and which pulls were back if it was cut off."""
 
     conditions: Conditions
     known: Snapshot | None
 
 
 class Dispatcher:
-    """A `Runner` over the workers of an engine; without any it replays what was recorded.
+    """A `Runner` over the workers of an engine; without workers, it replays what was recorded.
 
-    Arms have the numbers that they have in the race, but for what goes to and comes from the
-    policy: see `begin`.
+    Arms are numbered as in the race, except in what goes to and comes from the policy: see
+    `begin`.
     """
 
     def __init__(
@@ -105,12 +105,12 @@ class Dispatcher:
         in_order: bool = True,
         plausible: Callable[[float], bool] | None = None,
     ) -> None:
-        """A policy starts, which knows only the arms `racing` and calls them 0, 1, …
+        """Start a policy that knows only the arms `racing`, and calls them 0, 1, …
 
-        What is known of them answers its first rounds. `rounds` are those that it was told of
-        before, if the race was interrupted; `shift` is what its clock is behind the race's.
-        `in_order` says whether a deadline leaves out values that came before their turn. A value
-        that is not `plausible` interrupts it.
+        Values that are known already answer its first rounds. `rounds` are those that it was told
+        of before an interruption; `shift` is how far its clock is behind the race's. `in_order`
+        says whether a deadline leaves out values that came before their turn. A value that is not
+        `plausible` interrupts it.
         """
         self.books.ledger.begin(racing)
         self.clock.shift = shift
@@ -122,12 +122,12 @@ class Dispatcher:
 
     @property
     def pulls(self) -> int:
-        """How many have given a value, in this session or before."""
+        """How many pulls have given a value, in this session or before."""
         return self.books.pulls
 
     @property
     def spent(self) -> int:
-        """How many count against a cap: told, no longer wanted, or not back when they should."""
+        """How many pulls count against a cap: told, no longer wanted, or not back in time."""
         return self.books.ledger.spent
 
     def now(self) -> float:
@@ -135,7 +135,7 @@ class Dispatcher:
         return self.clock.policy_seconds()
 
     def pursue(self, wanted: Round) -> None:
-        """Have exactly these pulls under way, besides those that are back and wait to be told."""
+        """Have exactly these pulls under way, besides those that are back and not yet told."""
         if wanted is self._round:
             return
         self._round = wanted
@@ -170,7 +170,7 @@ class Dispatcher:
                 return interruption
 
     def close_round(self, number: int) -> Conditions:
-        """A round is complete, after so many others: how the pool was then, or is now."""
+        """End round `number`, which is complete; return how the pool was then, or is now."""
         self._rounds = number + 1
         if number < len(self._past):
             conditions = self._past[number].conditions
@@ -186,7 +186,7 @@ class Dispatcher:
         self._past.append(PastRound(conditions, None))
         self.recording.note(
             RoundEnded(
-                # It may end long after its last result: for whoever resumes that time is gone, too.
+                # It may end long after its last result: after a resume that time is gone, too.
                 at=round(self.clock.elapsed(), 6),
                 seconds=conditions.seconds,
                 # Written only when it changed: it is long, and rounds may be short.
@@ -202,14 +202,14 @@ class Dispatcher:
         self.model.learn(self.books.times, self.pulls, self.assignments.unanswered())
 
     def adopt(self, pool: CorePool) -> bool:
-        """Go on with the pool of an earlier session, unless it was of another size."""
+        """Continue with the pool of an earlier session, unless it had another size."""
         fits = pool.cores == self._rules.cores
         if fits:
             self.model.use(pool)
         return fits
 
     def _fill(self, workers: Workers) -> None:
-        """Start jobs as long as there are pulls to be done and cores for them."""
+        """Start jobs as long as there are pulls to do and cores for them."""
         how = self._round.how
         part = float(np.max(how.share)) if isinstance(how, Shares) else None
         while self.assignments.free:
@@ -226,7 +226,7 @@ class Dispatcher:
             self._workers.end(one.job.number)
 
     def _listen(self, workers: Workers, moment: float) -> None:
-        """Wait for what happens, until that moment on the engine's clock at most."""
+        """Wait for events, at most until that moment on the engine's clock."""
         timeout = self._rules.timeout
         soonest = min(moment, self.assignments.next_moment(timeout), self.ticker.next_moment)
         if not self.assignments and soonest == math.inf:
@@ -239,7 +239,7 @@ class Dispatcher:
         self.ticker.tick()
 
     def _interruption(self) -> Interruption | None:
-        """What ends the race of the policy that is at work."""
+        """What interrupts the policy that is at work, if anything."""
         intake = self.intake
         if intake.surprised:
             intake.surprised, intake.plausible = False, None

@@ -11,11 +11,11 @@ from paceline.pools.model import PoolModel
 from paceline.pools.rules import Rules
 from paceline.pools.timekeeping import Timekeeper
 
-_GROUP_SECONDS = 0.005  # of work in a group: the overhead of a job is then about a per cent
+_GROUP_SECONDS = 0.005  # of work in a group: the overhead of a job is then about one per cent
 
 
 class Offer(NamedTuple):
-    """Pulls for a worker, on so many cores, and what each is expected to take."""
+    """Pulls for a worker, their cores, and how long each is expected to take."""
 
     runs: list[Run]
     cores: int
@@ -23,7 +23,7 @@ class Offer(NamedTuple):
 
 
 class Giver:
-    """Makes jobs of what is wanted, by what is known of the pool. `largest` bounds a group."""
+    """Makes jobs of the pulls wanted, by what is known of the pool. `largest` limits a group."""
 
     def __init__(
         self, rules: Rules, backlog: Backlog, model: PoolModel, times: Timekeeper, largest: int
@@ -40,7 +40,7 @@ class Giver:
         self._probe = deque(cores)
 
     def next_offer(self, assignments: Assignments, share: float | None) -> Offer | None:
-        """The next job, if there are pulls to be done and cores for them."""
+        """The next job, if there are pulls to do and cores for them."""
         waiting = self.backlog.waiting
         cores = self._cores(waiting, assignments, share) if waiting else 0
         if cores == 0 or cores > assignments.free:
@@ -57,7 +57,7 @@ class Giver:
             return self._probe[0]
         if share is not None:
             return rules.within(int(share * rules.cores + 1e-9))
-        if self.model.allocator is None:  # nothing is known yet: what gives the highest throughput
+        if self.model.allocator is None:  # nothing is known yet: aim for throughput
             return rules.within(rules.cores // min(waiting, rules.cores))
         return self.model.allocator.next_cores(waiting, assignments.free, assignments.running())
 

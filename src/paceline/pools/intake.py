@@ -1,4 +1,4 @@
-"""What workers report, made into records: values, failures, and time that came to nothing."""
+"""Turns what workers report into records: values, failures, and time that gave no value."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -13,10 +13,10 @@ from paceline.pools.rules import Rules
 
 
 class Intake:
-    """Takes in events, gives back to the backlog what has to be done again, and counts attempts.
+    """Takes in events, counts attempts, and gives the backlog what has to be done again.
 
-    `newly_out` are arms that have failed too often since it was last emptied; `surprised` says that
-    a value was not `plausible`.
+    `newly_out` are the arms that have failed too often since it was last emptied; `surprised` says
+    that a value was not `plausible`.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Intake:
         self.plausible: Callable[[float], bool] | None = None
         self.surprised = False
         self.newly_out: list[int] = []
-        self.puts_arms_out = True  # not any more when the race is over
+        self.puts_arms_out = True  # False once the race is over
         self._rules = rules
         self._recording = recording
         self._assignments = assignments
@@ -38,7 +38,7 @@ class Intake:
         self._clock = clock
 
     def take(self, events: Sequence[Event]) -> None:
-        """Record what happened, and let it count."""
+        """Record what happened, and take it into account."""
         for event in events:
             if isinstance(event, Loading):
                 self._assignments.wait_for_worker(event.job)
@@ -54,7 +54,7 @@ class Intake:
         self._recording.commit()
 
     def record_unused(self, one: Assignment, why: str) -> None:
-        """Record the time of a job that did not come to a value."""
+        """Record the time of a job that gave no value."""
         seconds = round(one.unused_seconds(self._clock.now()), 9)
         if seconds and one.left:
             self._recording.add(TimeSpent(self._at(), one.job.cores, seconds, one.left[0].arm, why))
@@ -71,7 +71,7 @@ class Intake:
     def _allowed(
         self, done: list[Run], values: list[float], seconds: list[float]
     ) -> Iterator[tuple[list[Run], list[float], list[float]]]:
-        """What was reported, without values that the user said cannot be: such a pull failed."""
+        """What was reported, without values that the user ruled out: such a pull has failed."""
         allowed = self._rules.allowed
         while allowed is not None and not all(map(allowed, values)):
             bad = next(place for place, value in enumerate(values) if not allowed(value))
@@ -79,14 +79,14 @@ class Intake:
             if good:
                 yield good, values[:bad], seconds[:bad]
             (wrong,), done = split(rest, 1)
-            what = f"gave {values[bad]:g}, which is not among the values that were declared"
+            what = f"gave {values[bad]:g}, which is outside the declared values"
             self._fail(wrong, Failure("out of bounds", what))
             values, seconds = values[bad + 1 :], seconds[bad + 1 :]
         if done:
             yield done, values, seconds
 
     def _give_up(self, one: Assignment, failure: Failure | None) -> None:
-        """A job ended before its time: what it did not do is to be done again."""
+        """Handle a job that ended early: what it did not do has to be done again."""
         if one.timed_out:
             limit = f"{self._rules.timeout:g} s"
             failure = Failure("timeout", f"took longer than {limit} and was killed")
@@ -98,7 +98,7 @@ class Intake:
             return
         (first,), others = split(one.left, 1)
         if others and not failure.blames_one:
-            self._backlog.give_back(one.left, alone=True)  # any of them may have done it
+            self._backlog.give_back(one.left, alone=True)  # any of them may be to blame
         else:
             self._backlog.give_back(others)
             self._fail(first, failure)

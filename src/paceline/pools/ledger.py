@@ -1,9 +1,10 @@
-"""The values of all pulls so far, and in which order a policy hears of them.
+"""The values of all pulls so far, and the order in which a policy hears of them.
 
-Of each arm it hears the first pulls first, and all arms of a round level: where the next look is
-depends on the round alone. So the same values lead to the same race, whichever pull was quick, and
-quick pulls, which may well be the bad ones, get no weight of their own. Only a round that says
-until when it lasts ends with whatever is back; its other pulls count later, if they come.
+It hears of each arm's pulls in the order of their numbers, and of equally many for all arms of a
+round: the next look depends on the round alone. So the same values lead to the same race, whichever
+pull was quick, and quick pulls, which may well be the bad ones, get no extra weight. Only a round
+that ends at a given time (`Until`) ends with whatever is back; its other pulls count later, if they
+come.
 """
 
 import math
@@ -16,9 +17,9 @@ import numpy as np
 from paceline.core.arrays import Floats, Ints
 from paceline.core.rounds import NO_RESULTS, Looks, Results, Round, Until
 
-_LOOK_SHARE = 0.05  # between two looks in a round the pulls of an arm grow by so much
+_LOOK_SHARE = 0.05  # how much an arm's pulls grow between two looks in a round
 
-# Which pulls have a value, arm by arm: up to which, and the gaps before.
+# Which pulls have a value, arm by arm: where they end, and the gaps before that.
 Snapshot = list[tuple[int, list[int]]]
 
 
@@ -38,26 +39,26 @@ class Ledger:
     def __init__(self, arms: int, sign: float = 1.0) -> None:
         self.sign = sign
         self._values = [array("d") for _ in range(arms)]  # of pulls 0, 1, … without a gap
-        # Of pulls beyond a gap: by the number of the first, the values of consecutive ones.
+        # Beyond a gap: the values of consecutive pulls, by the number of the first.
         self._ahead: list[dict[int, Sequence[float]]] = [{} for _ in range(arms)]
         self._counts = [0] * arms  # of all values
         self.begin(np.arange(arms))
 
     def begin(self, racing: Ints) -> None:
-        """A policy starts that heard of nothing; the arms `racing` it calls 0, 1, …"""
+        """Start a policy that has heard of nothing, and calls the arms `racing` 0, 1, …"""
         self._racing: list[int] = racing.tolist()
-        # Of each arm all pulls below this were told, but for those that were not back in time.
+        # All pulls of an arm below this were told, except those that were not back in time.
         self._told: Ints = np.zeros(racing.size, dtype=np.int64)
         self._skipped: list[list[int]] = [[] for _ in self._racing]
-        self._unheard: dict[int, int] = {}  # values of arms that are not in the round any more
+        self._unheard: dict[int, int] = {}  # values of arms that are no longer in the round
         self._round = Round(racing[:0], racing[:0])
         self._due: Ints = racing[:0]
-        self._lacking = 0  # a place in the round where values were missing when last seen
+        self._lacking = 0  # a place in the round where values were missing when last checked
 
     # Values come in.
 
     def put(self, arm: int, first: int, values: Sequence[float]) -> None:
-        """Note the values of consecutive pulls; of pulls that have theirs they are ignored."""
+        """Note the values of consecutive pulls; ignore them if those pulls have values already."""
         known, ahead = self._values[arm], self._ahead[arm]
         if first < len(known) or first in ahead:
             return
@@ -67,12 +68,12 @@ class Ledger:
             known.extend(ahead.pop(len(known)))
 
     def values(self, arm: int, *, in_order: bool = True) -> Floats:
-        """The values of an arm, as they are, up to the first pull without one; or all."""
+        """The values of an arm, without `sign`: up to the first pull without one, or all."""
         beyond = [] if in_order else self._beyond(arm)
         return np.array([*self._values[arm], *beyond]) if beyond else np.array(self._values[arm])
 
     def gaps(self, arm: int) -> tuple[int, list[int]]:
-        """One more than the last pull with a value, and those before it without one."""
+        """One more than the last pull with a value, and the pulls before it without one."""
         end = len(self._values[arm])
         gaps: list[int] = []
         for first, values in sorted(self._ahead[arm].items()):
@@ -92,22 +93,22 @@ class Ledger:
     # Results go out.
 
     def wanted_until(self, wanted: Round) -> list[tuple[int, int]]:
-        """Every arm of a round, and the number of the pull up to which it is asked for."""
+        """Every arm of a round, and the number below which its pulls are asked for."""
         until = self._told[wanted.arms] + wanted.pulls
         return [(self._racing[a], end) for a, end in zip(wanted.arms, until.tolist(), strict=True)]
 
     def expect(self, wanted: Round) -> None:
-        """The pulls that the policy still waits for.
+        """Note the pulls that the policy still waits for.
 
-        An arm that is not among them has fallen, until it is asked for again: in a replay much is
-        known long before its turn.
+        An arm that is not among them has fallen, until it is asked for again: in a replay many
+        values are known long before their turn.
         """
         if wanted.arms.size:
             if self._unheard:
                 back = set(wanted.arms.tolist())
                 self._unheard = {a: count for a, count in self._unheard.items() if a not in back}
             for arm in np.setdiff1d(self._round.arms, wanted.arms).tolist():
-                # Below 0 where pulls were skipped: those are counted as such.
+                # Negative if pulls were skipped: those are counted as such.
                 unheard = len(self._values[self._racing[arm]]) - int(self._told[arm])
                 if unheard > 0:
                     self._unheard[arm] = unheard
@@ -127,13 +128,13 @@ class Ledger:
 
     @property
     def skipped(self) -> int:
-        """How many pulls were asked for, and not back when their rounds ended."""
+        """How many pulls were asked for but not back when their rounds ended."""
         return sum(map(len, self._skipped))
 
     @property
     def spent(self) -> int:
         """How many pulls count against a cap: told, skipped or unheard."""
-        return int(self._told.sum()) + self.unheard  # those skipped are among the first
+        return int(self._told.sum()) + self.unheard  # those skipped are among those told
 
     def next_level(self) -> Results | None:
         """The results up to the next look, if all arms of the round have them."""
@@ -151,11 +152,11 @@ class Ledger:
     # Rounds that end with what is back.
 
     def _all_of_round(self) -> Results | None:
-        """All that is back, if that is as much of every arm as was asked for."""
+        """All that is back, if every arm has as many pulls as were asked for."""
         for i in range(self._lacking, self._round.arms.size):
             place, pulls = self._round.arms[i], self._round.pulls[i]
             heard = self._told[place] - len(self._skipped[place])
-            # To count is quick, and to look which ones they are is not.
+            # Counting them is quick; finding out which ones they are is not.
             too_few = self._counts[self._racing[place]] < heard + pulls
             if too_few or len(self._back(place, pulls)) < pulls:
                 self._lacking = i
@@ -165,7 +166,7 @@ class Ledger:
     def _back(
         self, place: int, pulls: int, known: tuple[int, Sequence[int]] | None = None
     ) -> list[int]:
-        """The pulls that are back: of those skipped before, and of the next so many."""
+        """The pulls that are back, among those skipped before and the next `pulls`."""
         end, gaps = known or self.gaps(self._racing[place])
         first = int(self._told[place])
         asked = [*self._skipped[place], *range(first, first + int(pulls))]
@@ -173,7 +174,7 @@ class Ledger:
         return [pull for pull in asked if pull < end and pull not in missing]
 
     def close(self, known: Snapshot | None = None) -> Results:
-        """End the round with all that is back; or with what was, when it ended before."""
+        """End the round with all that is back; or, if it ended before, with what was back then."""
         arms, rows = [], []
         for place, pulls in zip(self._round.arms.tolist(), self._round.pulls.tolist(), strict=True):
             arm = self._racing[place]
@@ -203,7 +204,7 @@ class Ledger:
         return [values[pull] if pull < known else ahead[pull] for pull in pulls]
 
     def leftovers(self, *, in_order: bool) -> Results:
-        """All that is back of the round, level or not; in order only, or also beyond gaps."""
+        """All that is back of the round, level or not; beyond gaps only if not `in_order`."""
         back = []
         for (arm, until), told in zip(
             self.wanted_until(self._round), self._told[self._round.arms].tolist(), strict=True

@@ -1,4 +1,4 @@
-"""λ of a real pool as it is known now: as it was given, or as learned from the pulls so far."""
+"""What is known of a real pool's λ: as it was given, or as learned from the pulls so far."""
 
 from collections.abc import Sequence
 
@@ -16,10 +16,10 @@ NO_IDEA = PowerLaw(1.0, unit_seconds=1e-12)
 
 
 class PoolModel:
-    """The pool, how pulls keep to it (`delays`), and who gives out cores by it (`allocator`).
+    """The pool, how pulls deviate from it (`delays`), and what gives out its cores (`allocator`).
 
-    `given` says how long a pull takes on so many cores, `shape` the same up to a factor; without
-    either it is learned. All is None as long as nothing is known.
+    `given` says how long a pull takes by its cores, `shape` the same up to a factor; without either
+    it is learned. All are None as long as nothing is known.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class PoolModel:
             self.allocator = Allocator(pool)
 
     def expected_seconds(self, cores: int) -> float | None:
-        """What a pull on so many cores takes; None if nothing is known."""
+        """How long a pull on `cores` cores takes; None if nothing is known."""
         return None if self.pool is None else float(self.pool.runtime_seconds[cores - 1])
 
     def _is_much(self, pulls: int, before: int) -> bool:

@@ -1,4 +1,4 @@
-"""Records, then counts: the only way in which anything comes to be known of a race."""
+"""Record first, then count: the only way in which anything becomes known of a race."""
 
 from typing import Protocol
 
@@ -17,16 +17,16 @@ class Recorder(Protocol):
 
 
 class Recording:
-    """Records go to the journal, if there is one, and then into the books.
+    """Sends records to the journal, if there is one, and then into the books.
 
-    Values count when they are kept, so that nobody hears of one that a crash could lose. Failures
+    Values count once they are kept, so that nothing acts on one that a crash could lose. Failures
     count at once: whether a pull is tried again depends on them.
     """
 
     def __init__(self, books: Books, journal: Recorder | None) -> None:
         self.books = books
         self._journal = journal
-        self._values: list[PullsReturned] = []  # that are not kept yet
+        self._values: list[PullsReturned] = []  # not kept yet
 
     def add(self, record: Record) -> None:
         """Take a record; `commit` keeps it."""
@@ -38,7 +38,7 @@ class Recording:
             self.books.take(record)
 
     def commit(self) -> None:
-        """See that no crash can lose what was added, and let values count."""
+        """Make sure that no crash can lose what was added; then count the values."""
         if self._journal is not None:
             self._journal.commit()
         for record in self._values:

@@ -1,4 +1,4 @@
-"""How the pulls of a race are treated: which cores they may have, how long, how often."""
+"""The rules for pulls: how many cores they may have, for how long, and how often they are tried."""
 
 import math
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class Rules:
         )
 
     def within(self, cores: int) -> int:
-        """So many cores, or the nearest number that a pull may have."""
+        """`cores`, or the nearest number that a pull may have."""
         return min(max(cores, self.least_cores), self.most_cores)
 
     def core_levels(self) -> list[int]:

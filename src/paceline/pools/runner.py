@@ -1,4 +1,4 @@
-"""What the loop needs of whoever has rounds run."""
+"""What the loop needs from whatever runs its rounds."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from paceline.core.rounds import Conditions, Interruption, Results, Round
 
 
 class Runner(Protocol):
-    """Has the pulls of rounds run on a pool. Times are seconds since the race began."""
+    """Runs the pulls of rounds on a pool. Times are seconds since the race began."""
 
     @property
     def pulls(self) -> int:
@@ -33,11 +33,11 @@ class Runner(Protocol):
     def wait(self, until: float) -> Results | Interruption:
         """Go to the next moment when pulls finish and return them; or to `until`, with nothing.
 
-        A round may end before that, by its own `Until`: then return what is back, as the `last`
-        results of it. Only pulls that are wanted are returned, of every arm the first ones first:
-        results that came out of turn, because they were quick, wait for the others. An interruption
-        is returned where the race cannot go on as it is.
+        A round may end before that, by its own `Until`: then return what is back, as its `last`
+        results. Return only pulls that are wanted, and those of an arm in order: quick results that
+        came out of turn wait for the others. Return an interruption if the race cannot go on as it
+        is.
         """
 
     def close_round(self, number: int) -> Conditions:
-        """End the round of that number, from 0, now that it is complete; say how the pool is."""
+        """End a round that is complete, by its number from 0; return how the pool is."""

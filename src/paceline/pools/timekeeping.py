@@ -1,4 +1,4 @@
-"""How long pulls take: τ as learned from all of them, and how the latest keep to it."""
+"""How long pulls take: τ as learned from all of them, and how the latest deviate from it."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ from paceline.core.pool import CorePool
 from paceline.engines.jobs import Run
 
 _MOST_UNTIMED_RUNS = 1000
-_MOST_RECENT = 4000  # pulls of which each duration is kept
+_MOST_RECENT = 4000  # pulls whose durations are kept one by one
 
 
 class Timekeeper:
@@ -26,14 +26,14 @@ class Timekeeper:
 
     def __init__(self, arms: int) -> None:
         self._timings = Timings(arms)
-        # By core count: the arms of runs, their pulls, and the seconds of all of these.
+        # By core count: the arms of runs, their numbers of pulls, and the seconds of all pulls.
         self._untimed: dict[int, tuple[list[int], list[int], list[float]]] = {}
         self._untimed_runs = 0
         self._by_cores: dict[int, tuple[int, float]] = {}  # how many pulls, and their seconds
         self._recent: deque[tuple[int, float]] = deque(maxlen=_MOST_RECENT)
 
     def take(self, cores: int, runs: Sequence[Run], seconds: Sequence[float]) -> None:
-        """Pulls on so many cores each took so long."""
+        """Note how long each of these pulls on `cores` cores took."""
         arms, pulls, untimed = self._untimed.setdefault(cores, ([], [], []))
         arms.extend(run.arm for run in runs)
         pulls.extend(run.pulls for run in runs)
@@ -46,7 +46,7 @@ class Timekeeper:
         self._by_cores[cores] = (count + len(seconds), before + sum(seconds))
 
     def mean_seconds(self, cores: int) -> float | None:
-        """What a pull on so many cores has taken so far; None if there was none."""
+        """How long pulls on `cores` cores took so far, on average; None if there were none."""
         count, total = self._by_cores.get(cores, (0, 0.0))
         return total / count if count else None
 
@@ -56,7 +56,7 @@ class Timekeeper:
         return self._timings.fit()
 
     def level(self, shape: CorePool) -> Callable[[int], float]:
-        """τ of a known shape, with the factor that makes the seconds so far come out right."""
+        """τ of a known shape, with the factor that fits the seconds so far."""
         table = shape.runtime_seconds
         known = [
             (cores, count) for cores, (count, _) in self._by_cores.items() if cores <= table.size
@@ -66,12 +66,12 @@ class Timekeeper:
         return lambda cores: max(factor, 1e-12) * float(table[cores - 1])
 
     def delays(self, pool: CorePool, under_way: Iterable[tuple[int, float]]) -> Delays:
-        """How long pulls take beside what the pool says: the latest, and those that are overdue.
+        """How long pulls take compared to what the pool says: the latest, and those overdue.
 
         `under_way` has the cores, and the seconds so far, of pulls that are not back.
         """
         table = pool.runtime_seconds
-        last = table.size - 1  # a pool that shrank
+        last = table.size - 1  # the pool may have shrunk
         seen = [seconds / float(table[min(cores - 1, last)]) for cores, seconds in self._recent]
         usual = float(np.median(seen)) if seen else 1.0
         so_far = [seconds / float(table[min(cores - 1, last)]) for cores, seconds in under_way]

@@ -1,7 +1,7 @@
 """What runs when in virtual time: an event queue over shares of the pool.
 
 A round without shares is one event, so a round of a million arms or of a billion pulls costs a few
-array operations. Pulls with shares start when so much of the pool is free and end at their own
+array operations. Pulls with shares start when their share of the pool is free and end at their own
 times.
 """
 
@@ -94,7 +94,7 @@ class Timeline:
         return [span for batch in self._running for span in _spans(batch, batch.end)]
 
     def _release(self, batch: Batch) -> None:
-        """It has ended, or was cancelled."""
+        """Free the shares of a batch that has ended or was cancelled."""
         self._free += batch.share * batch.total
         if self._spans is not None:
             self._spans.extend(_spans(batch, self.now))
@@ -102,7 +102,7 @@ class Timeline:
     # Starting.
 
     def _refill(self) -> None:
-        """Use what pulls have released."""
+        """Use the shares that pulls have released."""
         if not self._running:
             self._free = 1.0  # forget the rounding
         self._fill()
@@ -112,7 +112,7 @@ class Timeline:
         while self._queue:
             head = self._queue[0]
             if not isinstance(head.how, Shares):
-                if self._running:  # an even split is of the whole pool
+                if self._running:  # an even split needs the whole pool
                     return
                 self._queue.popleft()
                 self._start(head.arms, head.pulls, head.total, 1.0 / head.total)
@@ -201,7 +201,7 @@ class Timeline:
 
 
 def _is_whole(together: float) -> bool:
-    """Whether 1/share is a whole number but for rounding: λ must be asked for exactly that."""
+    """Whether 1/share is whole up to rounding: λ must then be asked for exactly that number."""
     return abs(together - round(together)) <= _SLACK * together
 
 

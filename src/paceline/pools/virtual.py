@@ -36,7 +36,7 @@ class VirtualRunner:
         self._rng = rng
         self._timeline = Timeline(problem.arms, scaling, spans)
         self._wanted = NOTHING
-        self._ready: Ints | None = None  # finished, and not told while others are due
+        self._ready: Ints | None = None  # finished, but not told until all that is due has finished
         self._drawn: Ints = np.zeros(problem.arms, dtype=np.int64)
 
     def now(self) -> float:
@@ -66,7 +66,7 @@ class VirtualRunner:
         return self._next(until)
 
     def _next(self, until: float, *, last: bool = False) -> Results:
-        """What finishes next; or nothing, which is the `last` of a round that ends by then."""
+        """What finishes next; or nothing, marked as the `last` of a round if that ends by then."""
         finished = self._timeline.advance(until)
         if not finished:
             return replace(NO_RESULTS, last=last)
@@ -104,7 +104,7 @@ class VirtualRunner:
         return self._draw(arms, due)
 
     def close_round(self, number: int) -> Conditions:
-        """The time; λ is known and stays."""
+        """The time, and λ, which is known and does not change."""
         return Conditions(self._timeline.now, self._scaling)
 
     def under_way(self) -> list[Span]:
