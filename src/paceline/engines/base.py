@@ -1,7 +1,7 @@
-"""What an engine is: where pulls run, and what `engine=` of a race names, or is.
+"""What an engine is: where pulls run. `engine=` of a race takes one, or its name.
 
-An engine says how much there is and what it can do; `open` gives the workers of one race. Those are
-given jobs whose cores fit into the pool, and report what happens to them as events.
+An engine says how many cores there are and what it can do; `open` gives the workers of one race.
+Workers are given jobs whose cores fit into the pool, and report what happens to them as events.
 """
 
 from dataclasses import dataclass
@@ -15,26 +15,26 @@ from paceline.machine import AvailableCores
 
 @dataclass(frozen=True)
 class Abilities:
-    """What an engine can do. What it cannot is refused, or said, before a race begins."""
+    """What an engine can do. What it cannot do is refused, or reported, before a race begins."""
 
-    kill: bool  # end a job in the midst of a pull, with all that the pull started
-    pin: bool  # keep pulls that run at once from using each other's cores
+    kill: bool  # end a job in the middle of a pull, with everything the pull started
+    pin: bool  # keep pulls that run side by side from using each other's cores
     commands: bool  # run commands, not only functions
     group: int  # the most pulls of a function that a job may have
     survives_driver: bool  # whether jobs go on when the race's own process has ended
 
 
 class Workers(Protocol):
-    """Runs the jobs of one race. Whoever gives them out sees to it that their cores fit."""
+    """Runs the jobs of one race. Whoever gives them out makes sure that their cores fit."""
 
     def start(self, job: Job) -> None:
-        """Begin a job. If it cannot begin at once, `Loading` is the first that is heard of it."""
+        """Begin a job. If it cannot begin at once, `Loading` is its first event."""
 
     def end(self, job: int) -> None:
-        """End a job and all that it started; the event that it has ended comes when it is gone."""
+        """End a job and everything it started; its last event comes when all of that is gone."""
 
     def wait(self, seconds: float | None) -> list[Event]:
-        """Wait until something happens, for so many seconds at most, and say what."""
+        """Wait until something happens, at most `seconds`, and return what did."""
 
     def close(self) -> None:
         """End everything, and leave nothing behind."""
@@ -52,10 +52,10 @@ class Engine(Protocol):
         """What it can do."""
 
     def available(self) -> AvailableCores:
-        """How many cores a race may have here, and why so many."""
+        """How many cores a race may have here, and why that many."""
 
     def open(self, workload: Workload, cores: int) -> Workers:
-        """The workers of a race on a pool of so many cores; refuses what it could never run."""
+        """The workers of a race on a pool of `cores` cores; refuses what it could never run."""
 
     def now(self) -> float:
-        """Seconds since any moment: only differences count."""
+        """Seconds since an arbitrary moment: only differences count."""

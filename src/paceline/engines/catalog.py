@@ -15,7 +15,7 @@ _MEMBERS = ("name", "abilities", "available", "open", "now")
 
 
 def find_engine(engine: Any, what: str = "engine") -> Engine:
-    """An engine given as such, or by its name.
+    """The engine given, or the one with the name given.
 
     >>> find_engine("local").name
     'local'
@@ -28,5 +28,5 @@ def find_engine(engine: Any, what: str = "engine") -> Engine:
     if len(lacking) == len(_MEMBERS):
         raise unknown_name(what, engine, ENGINES)
     if lacking:
-        raise InvalidInput(f"{engine!r} is no engine: it has no {', no '.join(lacking)}")
+        raise InvalidInput(f"{engine!r} is not an engine: it has no {', no '.join(lacking)}")
     return cast(Engine, engine)

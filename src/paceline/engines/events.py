@@ -1,6 +1,6 @@
 """What happens to jobs: the events that an engine's workers report.
 
-A job ends with exactly one of `Finished`, `Failed` and `Lost`; nothing is heard of it afterwards.
+A job ends with exactly one of `Finished`, `Failed` and `Lost`; no event of it follows.
 """
 
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ class Failure:
 
     @property
     def blames_one(self) -> bool:
-        """Whether it is known which pull of a group failed: a worker may die of an earlier one."""
+        """Whether it is known which pull of a group failed: an earlier one may kill the worker."""
         return self.kind not in ("died", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """The job waits: its worker is still being started, or has to load what pulls need."""
+    """The job waits: its worker is still starting, or loading what pulls need."""
 
     job: int
 
@@ -41,7 +41,7 @@ class Began:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The next pulls of a job, in the order in which they are done, gave these values.
+    """The next pulls of a job, in order, gave these values.
 
     `seconds` says how long each of them took.
     """

@@ -1,4 +1,4 @@
-"""Jobs: pulls that one worker does, and how they are divided and put together."""
+"""Jobs: pulls that one worker does, and how they are split and put together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ class Job:
 
     @property
     def pulls(self) -> int:
-        """How many pulls these are."""
+        """How many pulls it has."""
         return sum(run.pulls for run in self.runs)
 
 
 def in_turn(runs: Sequence[Run]) -> list[tuple[int, int]]:
     """The pulls of a job, as (arm, number), in the order in which they are done.
 
-    The runs take turns, pull by pull: a machine that slows down then does so for all arms alike.
+    The runs take turns, pull by pull: a machine that slows down then affects all arms alike.
 
     >>> in_turn([Run(0, 5, 3), Run(1, 0, 1)])
     [(0, 5), (1, 0), (0, 6), (0, 7)]
@@ -42,7 +42,7 @@ def in_turn(runs: Sequence[Run]) -> list[tuple[int, int]]:
 
 
 def split(runs: Sequence[Run], pulls: int) -> tuple[list[Run], list[Run]]:
-    """The first so many pulls of these runs, and the others.
+    """The first `pulls` pulls of these runs, and the others.
 
     >>> split([Run(0, 5, 2), Run(1, 0, 3)], 3)
     ([Run(arm=0, first=5, pulls=2), Run(arm=1, first=0, pulls=1)], [Run(arm=1, first=1, pulls=2)])
@@ -60,7 +60,7 @@ def split(runs: Sequence[Run], pulls: int) -> tuple[list[Run], list[Run]]:
 
 
 class Advance(NamedTuple):
-    """What of a job is done, run by run with its values and seconds; and what is left of it."""
+    """What is done of a job, run by run with values and seconds; and what is left of it."""
 
     done: list[Run]
     values: list[float]
@@ -69,7 +69,7 @@ class Advance(NamedTuple):
 
 
 def advance(runs: Sequence[Run], values: Sequence[float], seconds: Sequence[float]) -> Advance:
-    """How far a job is with the next values, which come in the order of its turns.
+    """How far a job is after the next values, which come in the order of its turns.
 
     >>> done = advance([Run(0, 5, 3), Run(1, 0, 2)], [0.5, 1.0, 0.6], [1.0, 2.0, 3.0])
     >>> done.done, done.values, done.seconds
@@ -79,7 +79,7 @@ def advance(runs: Sequence[Run], values: Sequence[float], seconds: Sequence[floa
     """
     number, most = len(values), sum(run.pulls for run in runs)
     places = range(len(runs))
-    if number == most and len({run.pulls for run in runs}) == 1:  # all, and as many of each
+    if number == most and len({run.pulls for run in runs}) == 1:  # all, and equally many of each
         told: list[float] = []
         took: list[float] = []
         for place in places:
@@ -88,7 +88,7 @@ def advance(runs: Sequence[Run], values: Sequence[float], seconds: Sequence[floa
         return Advance(list(runs), told, took, [])
     longest = max((run.pulls for run in runs), default=0)
     turns = [place for turn in range(longest) for place in places if turn < runs[place].pulls]
-    mine: list[list[int]] = [[] for _ in runs]  # of each run, where its values are
+    mine: list[list[int]] = [[] for _ in runs]  # for each run, where its values are
     for at, place in enumerate(turns[:number]):
         mine[place].append(at)
     done = [Run(run.arm, run.first, len(at)) for run, at in zip(runs, mine, strict=True) if at]

@@ -1,7 +1,7 @@
-"""One pull, done in this very process: for engines whose workers are somebody else's.
+"""One pull, done in this process: for engines whose workers belong to another library.
 
-Functions are called here. Commands are run as on this machine's own workers: they are told their
-cores, and their values are read in the same way.
+Functions are called here. Commands are run as by the local workers: they are told their cores, and
+their values are read in the same way.
 """
 
 import tempfile
@@ -16,14 +16,14 @@ from paceline.engines.workload import Workload
 
 
 def pull(workload: Workload, arm: int, number: int, cores: int) -> float | Failure:
-    """Do pull `number` of an arm; its value, or why there is none.
+    """Do pull `number` of an arm; return its value, or why there is none.
 
     >>> def seeds(arm, first, pulls):
     ...     return [100 + first + k for k in range(pulls)]
     >>> pull(Workload(lambda arm, *, seed: arm + seed, [0.5, 0.25], seeds), 1, number=7, cores=1)
     107.25
     >>> pull(Workload(lambda arm: None, [0.5, 0.25], seeds), 1, number=7, cores=1)
-    Failure(kind='no number', message='gave None, which is no number', detail='')
+    Failure(kind='no number', message='gave None, which is not a number', detail='')
 
     The traceback of a failure begins with the user's own lines:
 

@@ -1,7 +1,7 @@
 """An engine in virtual time: pulls are evaluated here, and take as long as they are told to.
 
-Nothing sleeps and nothing is started, so that a race on hundreds of cores is over in a moment. For
-tests, and to try out how a race would go on a pool that one does not have.
+Nothing sleeps and no process is started, so a race on hundreds of cores is over in a moment. It is
+for tests, and for trying out how a race would go on a pool that you do not have.
 """
 
 import heapq
@@ -20,16 +20,16 @@ from paceline.machine import AvailableCores
 _REPORT_SECONDS = 0.02  # a job that takes longer reports in between
 _ENDING_SECONDS = 0.001  # from being told to end until it is over
 
-# How a pull of a job goes: its seconds, for ever if it hangs, and its value or why it has none.
+# How a pull of a job goes: its seconds (infinite if it hangs), and its value or why it has none.
 Outcome = tuple[float, float | Failure]
 Script = Callable[[Workload, Job, int, int], Outcome]
 
 
 class SimulatedEngine:
-    """Runs pulls on any number of cores that are not there.
+    """Runs pulls on any number of imaginary cores.
 
-    `seconds` says how long a pull on so many cores takes. `script`, if given, says instead how each
-    pull goes, from the workload, the job, the arm and the number of the pull.
+    `seconds` takes a number of cores and says how long a pull on them takes. `script`, if given,
+    says instead how each pull goes, from the workload, the job, the arm and the pull's number.
 
     >>> from paceline import race
     >>> from paceline.core.seeds import pull_seeds
@@ -60,11 +60,11 @@ class SimulatedEngine:
         self._script = script or self._evaluate
 
     def available(self) -> AvailableCores:
-        """As many as it was made with."""
+        """As many cores as it was made with."""
         return AvailableCores(self._cores, "simulated", ())
 
     def open(self, workload: Workload, cores: int) -> "SimulatedWorkers":
-        """Workers on as many cores as are wanted."""
+        """Workers on any number of cores."""
         return SimulatedWorkers(self, workload, cores)
 
     def now(self) -> float:
@@ -80,7 +80,7 @@ class SimulatedEngine:
 
 
 class SimulatedWorkers:
-    """Knows at once how a job will go, and tells of it when its time has come."""
+    """Knows at once how a job will go, and reports it when its time has come."""
 
     def __init__(self, engine: SimulatedEngine, workload: Workload, cores: int) -> None:
         self.free = cores
@@ -109,7 +109,7 @@ class SimulatedWorkers:
                 values, took, reported = [], [], when
             when += seconds
             if math.isinf(when):
-                return  # nothing is heard of it until it is ended
+                return  # it is silent until it is ended
             if isinstance(value, Failure):
                 if values:
                     yield when, Values(job.number, values, took)
@@ -121,18 +121,18 @@ class SimulatedWorkers:
         yield when, Finished(job.number)
 
     def end(self, job: int) -> None:
-        """Forget what a job would have told."""
+        """Forget what a job would have reported."""
         self._queue = [entry for entry in self._queue if entry[2].job != job]
         heapq.heapify(self._queue)
         when = self._engine.time + _ENDING_SECONDS
         heapq.heappush(self._queue, (when, next(self._order), Lost(job)))
 
     def wait(self, seconds: float | None) -> list[Event]:
-        """Move to the next moment when something happens, or by so many seconds."""
+        """Move to the next moment when something happens, or by `seconds`."""
         engine, queue = self._engine, self._queue
         until = math.inf if seconds is None else engine.time + seconds
         if not queue or queue[0][0] > until:
-            assert until < math.inf, "it would wait for ever"
+            assert until < math.inf, "it would wait forever"
             engine.time = max(engine.time, until)
             return []
         engine.time = max(engine.time, queue[0][0])

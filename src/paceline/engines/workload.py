@@ -8,14 +8,14 @@ from typing import Any
 from paceline.commands import Command, Invocation
 from paceline.core.evaluated import takes
 
-SeedsOf = Callable[[int, int, int], list[int]]  # of an arm's pulls: arm, first, how many
+SeedsOf = Callable[[int, int, int], list[int]]  # takes an arm, its first pull, and how many
 
 
 @dataclass(frozen=True)
 class Workload:
-    """The function or the command, the arms, and which seeds the pulls of an arm have.
+    """The function or the command, the arms, and the seeds of their pulls.
 
-    How it is sent to a worker is the engine's own business.
+    How it is sent to a worker is up to the engine.
     """
 
     evaluate: Callable[..., Any] | Command

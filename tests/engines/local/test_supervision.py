@@ -18,5 +18,7 @@ def test_a_pool_for_which_there_can_never_be_enough_files_is_refused(
     assert raised == []
     allow_files(100)
     assert raised == [(700, 1024)]
-    with pytest.raises(InvalidInput, match=r"1,?000 cores need about 6100 open files, and 1024"):
+    with pytest.raises(
+        InvalidInput, match=r"1,?000 cores need about 6100 open files, but only 1024"
+    ):
         allow_files(1000)

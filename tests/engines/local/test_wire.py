@@ -73,7 +73,7 @@ def test_values_are_read_from_what_was_printed_or_written(tmp_path: Path) -> Non
         ("last", b"", "gave no number: the output is empty"),
         ("json:a", b"{}", "gave no number: no a in the output"),
         ("file:out", b"1", "wrote no file /nowhere/out: No such file"),
-        ("json:a", b" " * (1 << 24), "printed more than 16,777,216 bytes to search"),
+        ("json:a", b" " * (1 << 24), "printed more than 16,777,216 bytes, too many to search"),
     ],
 )
 def test_what_gives_no_number_says_why(value: str, printed: bytes, message: str) -> None:

@@ -1,6 +1,6 @@
-"""Worker processes on this machine: what `engine="local"` names.
+"""Worker processes on this machine: `engine="local"`.
 
-The driver's side is here; `process/` is what runs in the processes that it starts.
+The driver's side is here; `process/` runs in the processes that it starts.
 """
 
 from paceline.engines.local.engine import LocalEngine

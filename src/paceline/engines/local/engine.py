@@ -13,7 +13,7 @@ _LARGEST_GROUP = 128  # pulls: sending more at once saves nothing that can be me
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """Runs pulls in processes of this machine, each on processors of its own.
+    """Runs pulls in processes on this machine, each on processors of its own.
 
     >>> from paceline.engines.jobs import Job, Run
     >>> engine = LocalEngine()

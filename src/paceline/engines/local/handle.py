@@ -19,18 +19,18 @@ class Handle:
     number: int
     cores: int
     channel: socket.socket
-    log: BinaryIO  # what functions print; of commands, what goes to stderr
+    log: BinaryIO  # what functions print; for commands, their stderr
     output: BinaryIO | None  # what a command prints to stdout
     processors: list[int] = field(default_factory=list)
     job: Job | None = None
     log_start: int = 0
     ready: bool = False  # whether it has loaded what it needs
     listening: bool = True
-    ended: bool = False  # by us: whatever it still says does not count
+    ended: bool = False  # by us: what it still says does not count
 
     @classmethod
     def create(cls, number: int, cores: int, *, command: bool) -> tuple["Handle", socket.socket]:
-        """The handle of a worker that is to be started, and the other end of its channel."""
+        """The handle of a worker to be started, and the other end of its channel."""
         mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # The files are closed with the worker.
         log = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115
@@ -38,14 +38,14 @@ class Handle:
         return cls(number, cores, mine, log, output), its
 
     def send(self, job: Job, order: tuple[str, Any]) -> None:
-        """Give it a job, on the processors that it has been given."""
+        """Send it a job, to run on its `processors`."""
         self.job = job
         self.log_start = os.fstat(self.log.fileno()).st_size
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end is heard of
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end is reported
             self.channel.send(pickle.dumps((self.processors, *order)))
 
     def log_tail(self) -> str:
-        """The last that its job has printed."""
+        """The end of what its job has printed."""
         return tail(self.log, LOG_TAIL, self.log_start)
 
     def close(self) -> None:

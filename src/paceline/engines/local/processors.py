@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 
 class Processors:
-    """As many processors as the pool has cores, those that no other race has claimed if possible.
+    """As many processors as the pool has cores, if possible ones that no other race has claimed.
 
     If the pool has more cores than there are processors, nothing is pinned: jobs get none.
 
@@ -27,12 +27,12 @@ class Processors:
     """
 
     def __init__(self, candidates: Sequence[int], cores: int) -> None:
-        self._claims: list[BinaryIO] = []  # a file is locked as long as it is open
+        self._claims: list[BinaryIO] = []  # each file is locked as long as it is open
         self._free = self._claim(candidates, cores) if cores <= len(candidates) else []
         self._pinned = bool(self._free)
 
     def take(self, cores: int, before: Sequence[int] = ()) -> list[int]:
-        """Processors for a job: those that its worker had before, if they are free."""
+        """Processors for a job: those its worker had before, if they are free."""
         if not self._pinned:
             return []
         mine = list(before) if before and self.are_free(before) else self._free[:cores]
@@ -40,20 +40,20 @@ class Processors:
         return mine
 
     def release(self, processors: Sequence[int]) -> None:
-        """A job has ended."""
+        """Take back the processors of a job that has ended."""
         self._free = sorted([*self._free, *processors])
 
     def are_free(self, processors: Sequence[int]) -> bool:
-        """Whether a job could have these; where nothing is pinned, always."""
+        """Whether a job could have these; always, if nothing is pinned."""
         return not self._pinned or set(processors) <= set(self._free)
 
     def close(self) -> None:
-        """Leave them to others."""
+        """Give up the claims."""
         for file in self._claims:
             file.close()
 
     def _claim(self, candidates: Sequence[int], cores: int) -> list[int]:
-        """Choose processors, and lock a file for each: another race on this machine sees it."""
+        """Choose processors, and lock a file for each, which other races on this machine see."""
         folder = Path(tempfile.gettempdir(), f"paceline-{os.getuid()}")
         mine: list[int] = []
         with contextlib.suppress(OSError):

@@ -19,20 +19,20 @@ from paceline.errors import InvalidInput, RaceFailed
 LARGEST_MESSAGE = 1 << 20
 
 _PROGRAM = Path(__file__).with_name("process")
-_MARK = "PACELINE_WORKERS"  # an environment variable by which all that was started is known
+_MARK = "PACELINE_WORKERS"  # an environment variable that marks every process started
 _CLOSING_SECONDS = 5.0
 _MOST_REPLACED = 20
 
 
 class Ended(NamedTuple):
-    """The supervisor's word that a worker is gone, with all that it had started."""
+    """The supervisor says that a worker is gone, with everything it had started."""
 
     worker: int
     status: int  # negative: the signal that ended it
 
 
 class Supervision:
-    """Starts a supervisor, tells it what to do, and another one if it is killed."""
+    """Starts a supervisor, tells it what to do, and replaces it if it is killed."""
 
     def __init__(self) -> None:
         self._mark = uuid.uuid4().hex
@@ -40,15 +40,15 @@ class Supervision:
         self.control, self._process = self._start()
 
     def spawn(self, worker: int, cores: int, files: Sequence[int]) -> None:
-        """Have a worker started with these files: its channel, its log, and what it loads."""
+        """Have a worker started with these files: channel, log, and what it loads or prints."""
         self._tell({"spawn": worker, "cores": cores, "path": sys.path}, files)
 
     def kill(self, worker: int) -> None:
-        """Have a worker killed, with all that it has started."""
+        """Have a worker killed, with everything it has started."""
         self._tell({"kill": worker})
 
     def hear(self) -> Ended | None:
-        """The next that it says; None if it is gone."""
+        """Its next message; None if it is gone."""
         message = receive(self.control)
         if not message:
             return None
@@ -56,24 +56,24 @@ class Supervision:
         return Ended(news["ended"], news["status"])
 
     def replace(self) -> None:
-        """It was killed: end what it had started, and start another one."""
+        """Start another supervisor after one was killed; end what that one had started."""
         self.close()
         self._replaced += 1
         if self._replaced > _MOST_REPLACED:
             raise RaceFailed(
                 f"the process that starts the workers died {self._replaced} times: is memory, or "
-                "the number of processes, limited? What was recorded is kept"
+                "the number of processes, limited? The results so far are kept"
             )
         self.control, self._process = self._start()
 
     def close(self) -> None:
-        """End everything: without its driver it kills all that is left."""
+        """End everything: a supervisor without its driver kills all that is left."""
         self.control.close()
         try:
             self._process.wait(_CLOSING_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
-        if self._process.wait() != 0:  # it was killed, and has not done so
+        if self._process.wait() != 0:  # it was killed before it could do so
             _kill_marked(self._mark)
 
     def _start(self) -> tuple[socket.socket, "subprocess.Popen[bytes]"]:
@@ -88,13 +88,13 @@ class Supervision:
         return mine, process
 
     def _tell(self, order: dict[str, Any], files: Sequence[int] = ()) -> None:
-        # If it is gone, whoever hears next sees it and makes up for it.
+        # If it is gone, the next `hear` notices, and it is replaced.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             socket.send_fds(self.control, [json.dumps(order).encode()], list(files))
 
 
 def receive(channel: socket.socket) -> bytes:
-    """The next message; nothing if there is none, or the other end is gone."""
+    """The next message; empty if there is none, or if the other end is gone."""
     try:
         return channel.recv(LARGEST_MESSAGE)
     except (ConnectionResetError, BlockingIOError):
@@ -102,13 +102,13 @@ def receive(channel: socket.socket) -> bytes:
 
 
 def allow_files(cores: int) -> None:
-    """See that there are enough file descriptors: up to three for every worker."""
+    """Make sure that there are enough file descriptors: up to three for every worker."""
     needed = 6 * cores + 100
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise InvalidInput(
-            f"{cores} cores need about {needed} open files, and {hard} are allowed: raise that "
-            "(ulimit -n), or lower cores"
+            f"{cores} cores need about {needed} open files, but only {hard} are allowed: raise "
+            "the limit (ulimit -n), or lower cores"
         )
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
@@ -125,7 +125,7 @@ def _kill_marked(mark: str) -> None:
 
 
 def _marked(mark: str) -> list[int]:
-    """The processes with that mark, but this one; those that are dead have no environment."""
+    """The processes with that mark, except this one; dead ones have no environment."""
     wanted = f"{_MARK}={mark}".encode()
     found: list[int] = []
     for name in os.listdir("/proc"):

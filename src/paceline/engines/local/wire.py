@@ -5,8 +5,8 @@ r"""How pulls are sent to a worker, and how the value of a command is read from 
 >>> order(workload, Job(0, (Run(1, 0, 2),), cores=1))
 ('function', [(1, (None, None))])
 
-Reading needs nothing of the driver's but the `Value` itself, so it can be done wherever the
-command ran:
+Reading needs nothing from the driver except the `Value`, so it can be done wherever the command
+ran:
 
 >>> import tempfile
 >>> with tempfile.TemporaryFile("wb+", buffering=0) as stdout:
@@ -28,10 +28,10 @@ from paceline.engines.jobs import Job
 from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput
 
-LOG_TAIL = 4_000  # bytes of what a pull printed that go into a failure
+LOG_TAIL = 4_000  # bytes of a pull's output that go into a failure
 
 _ENOUGH_FOR_LAST = 1 << 16
-_MOST_OUTPUT = 1 << 24  # who reads it must not be late for a deadline
+_MOST_OUTPUT = 1 << 24  # reading it must not miss a deadline
 
 
 def pack(workload: Workload) -> bytes:
@@ -47,7 +47,7 @@ def pack(workload: Workload) -> bytes:
     loaded = (workload.evaluate, list(workload.arms), workload.takes_seed, workload.takes_cores)
     try:
         return bytes(cloudpickle.dumps(loaded))
-    except Exception as error:  # whatever the user's objects raise when they are pickled
+    except Exception as error:  # whatever the user's objects raise when pickled
         raise InvalidInput(
             f"the function or the arms cannot be sent to a worker process ({error}): open "
             "files, locks, connections and random.SystemRandom inside the function, not outside"
@@ -55,7 +55,7 @@ def pack(workload: Workload) -> bytes:
 
 
 def order(workload: Workload, job: Job) -> tuple[str, Any]:
-    """What to send for a job: the arms with seeds, or the words, the environment and the folder."""
+    """What to send for a job: arms with seeds; for a command its words, environment and folder."""
     if workload.takes_seed:
         return "function", [(run.arm, workload.seeds(*run)) for run in job.runs]
     if not workload.is_command:
@@ -67,17 +67,17 @@ def order(workload: Workload, job: Job) -> tuple[str, Any]:
 
 
 def remove_stale(file: str | None) -> None:
-    """Remove what another pull has left where this one will write its value."""
+    """Remove what another pull left where this one will write its value."""
     if file is not None:
         with contextlib.suppress(OSError):
             os.unlink(file)
 
 
 def read(value: Value, file: str | None, stdout: BinaryIO, seconds: float) -> float | Failure:
-    """The value of a command that ended well, in what it printed or in the file that it wrote."""
+    """The value of a command that ended well, from what it printed or from the file it wrote."""
     output = tail(stdout, _ENOUGH_FOR_LAST if value.kind == "last" else _MOST_OUTPUT)
     if len(output) >= _MOST_OUTPUT:
-        return Failure("no number", f"printed more than {_MOST_OUTPUT:,} bytes to search")
+        return Failure("no number", f"printed more than {_MOST_OUTPUT:,} bytes, too many to search")
     try:
         text = None if file is None else Path(file).read_text(errors="replace")
         found = value.read(output, text, seconds)
@@ -89,7 +89,7 @@ def read(value: Value, file: str | None, stdout: BinaryIO, seconds: float) -> fl
 
 
 def tail(file: BinaryIO, most: int, start: int = 0) -> str:
-    """The last bytes of a file from `start` on, or from 0 if it was cut off since; as text."""
+    """The last bytes of a file as text: from `start` on, or from 0 if it was truncated since."""
     size = os.fstat(file.fileno()).st_size
     begin = max(start if start <= size else 0, size - most)
     return os.pread(file.fileno(), size - begin, begin).decode(errors="replace")

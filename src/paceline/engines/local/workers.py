@@ -1,7 +1,7 @@
 """The worker processes of one race.
 
 A worker serves pulls of one core count, because libraries fix their number of threads when they are
-imported. Idle workers are kept, and used again.
+imported. Idle workers are kept and reused.
 """
 
 import pickle
@@ -21,7 +21,7 @@ from paceline.engines.workload import Workload
 
 
 class LocalWorkers:
-    """Runs jobs in worker processes of this machine, pinned to some of the `processors`."""
+    """Runs jobs in worker processes on this machine, pinned to some of the `processors`."""
 
     def __init__(self, workload: Workload, processors: Sequence[int], cores: int) -> None:
         allow_files(cores)
@@ -33,7 +33,7 @@ class LocalWorkers:
         self._idle: list[Handle] = []  # the most recently used last
         self._by_job: dict[int, Handle] = {}
         self._count = 0
-        self._unsaid: list[Event] = []  # what the next wait says first
+        self._unsaid: list[Event] = []  # what the next wait reports first
         self._supervision = Supervision()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._supervision.control, selectors.EVENT_READ, None)
@@ -55,14 +55,14 @@ class LocalWorkers:
             self._unsaid.append(Loading(job.number))
 
     def end(self, job: int) -> None:
-        """End a job with its worker and all that it started."""
+        """End a job with its worker and everything it started."""
         worker = self._by_job.get(job)
         if worker is not None and not worker.ended:
             worker.ended = True
             self._supervision.kill(worker.number)
 
     def wait(self, seconds: float | None) -> list[Event]:
-        """Wait until something happens, for so many seconds at most, and say what."""
+        """Wait until something happens, at most `seconds`, and return what did."""
         events, self._unsaid = self._unsaid, []
         for key, _ in self._selector.select(0 if events else seconds):
             if key.data is None:
@@ -82,7 +82,7 @@ class LocalWorkers:
         self._load.close()
 
     def _idle_worker(self, cores: int) -> Handle | None:
-        """The last that was used, if possible one whose processors are free."""
+        """The most recently used one, if possible one whose processors are free."""
         chosen: Handle | None = None
         for worker in reversed(self._idle):
             if worker.cores == cores:
@@ -107,16 +107,16 @@ class LocalWorkers:
         return worker
 
     def _hear(self, worker: Handle) -> list[Event]:
-        if not worker.listening:  # the supervisor told of its end in the same moment
+        if not worker.listening:  # the supervisor reported its end in the same moment
             return []
         message = receive(worker.channel)
-        if not message:  # it is gone, and the supervisor says how
+        if not message:  # it is gone, and the supervisor will say how
             self._ignore(worker)
             return []
         return self._take_in(worker, message)
 
     def _take_in(self, worker: Handle, message: bytes) -> list[Event]:
-        """What a worker said, as events."""
+        """What a worker said, turned into events."""
         job = worker.job
         if job is None or worker.ended:
             return []
@@ -138,7 +138,7 @@ class LocalWorkers:
         raise AssertionError("a worker says nothing else")
 
     def _ran(self, worker: Handle, job: Job, seconds: float) -> list[Event]:
-        """A command has ended well: read its value."""
+        """Read the value of a command that has ended well."""
         assert worker.output is not None
         assert isinstance(self._workload.evaluate, Command)
         run = job.runs[0]
@@ -154,7 +154,7 @@ class LocalWorkers:
         self._idle.append(worker)
 
     def _release(self, worker: Handle) -> Job | None:
-        """The worker has no job any more."""
+        """Note that a worker has no job any more; return the one it had."""
         job, worker.job = worker.job, None
         if job is not None:
             del self._by_job[job.number]
@@ -169,22 +169,22 @@ class LocalWorkers:
         return [] if worker is None else self._bury(worker, ended.status)
 
     def _replace_supervisor(self) -> list[Event]:
-        """The supervisor was killed: all that it had started is ended, and its jobs are lost."""
+        """Replace a supervisor that was killed: all that it had started is ended, jobs are lost."""
         self._selector.unregister(self._supervision.control)
         self._supervision.replace()
         self._selector.register(self._supervision.control, selectors.EVENT_READ, None)
         events: list[Event] = []
         for worker in self._workers.values():
-            worker.ended = True  # not by its pull
+            worker.ended = True  # its pull is not to blame
             events += self._bury(worker, 0)
         self._workers.clear()
         return events
 
     def _bury(self, worker: Handle, status: int) -> list[Event]:
-        """A worker has ended: by us, or by itself with its pull."""
+        """Handle the end of a worker: ended by us, or dead with its pull."""
         events: list[Event] = []
         worker.channel.setblocking(False)
-        while message := receive(worker.channel):  # what it sent before counts
+        while message := receive(worker.channel):  # what it sent before its end counts
             events += self._take_in(worker, message)
         if worker in self._idle:
             self._idle.remove(worker)
@@ -206,7 +206,7 @@ class LocalWorkers:
 
 
 def _file_with(content: bytes) -> BinaryIO:
-    """A file without a name that has this content."""
+    """A file without a name, with this content."""
     file: BinaryIO = tempfile.TemporaryFile("wb+")  # noqa: SIM115 - closed with the workers
     file.write(content)
     file.flush()

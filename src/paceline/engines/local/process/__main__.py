@@ -1,7 +1,7 @@
 """Be the supervisor: `python -P <this folder> <number of the open socket>`.
 
-The folder is loaded as a package with a name of its own and leaves the search path, so that a
-user's module that is called `worker`, like one of ours, is still found.
+The folder is loaded as a package with a name of its own and is removed from the search path. So a
+user's module named `worker`, like one of ours, is still found.
 """
 
 import importlib.util

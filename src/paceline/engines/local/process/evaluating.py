@@ -1,4 +1,4 @@
-"""From what a function gives or raises to a number, or to what went wrong."""
+"""Turns what a function returns or raises into a number, or into what went wrong."""
 
 import contextlib
 import math
@@ -15,7 +15,7 @@ _OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 
 
 class NoNumber(Exception):
-    """What a pull gave is no finite number."""
+    """What a pull gave is not a finite number."""
 
 
 def number(value: Any) -> float:
@@ -26,7 +26,7 @@ def number(value: Any) -> float:
     >>> number("2")
     Traceback (most recent call last):
         ...
-    paceline.engines.local.process.evaluating.NoNumber: gave '2', which is no number
+    paceline.engines.local.process.evaluating.NoNumber: gave '2', which is not a number
     """
     if type(value) is not float:
         value = _converted(value)
@@ -39,11 +39,11 @@ def _converted(value: Any) -> float:
     with contextlib.suppress(TypeError, ValueError):
         if not isinstance(value, str | bytes):
             return float(value)
-    raise NoNumber(f"gave {repr(value)[:200]}, which is no number")
+    raise NoNumber(f"gave {repr(value)[:200]}, which is not a number")
 
 
 def trouble(error: BaseException, what: str = "") -> Trouble:
-    """What went wrong, with the traceback of the user's own lines; `what` if not 'raised …'.
+    """What went wrong, with the traceback of the user's own lines; `what` replaces 'raised …'.
 
     >>> trouble(NoNumber("gave nan"))
     ('no number', 'gave nan', '')
@@ -55,6 +55,6 @@ def trouble(error: BaseException, what: str = "") -> Trouble:
     message = what or f"raised {type(error).__name__}: {error}"
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OURS):
-        trace = trace.tb_next  # the user's own lines are what matters
+        trace = trace.tb_next  # only the user's own lines matter
     text = "".join(traceback.format_exception(type(error), error, trace))
     return "exception", message[:_LONGEST_TEXT], text[-_LONGEST_TEXT:]

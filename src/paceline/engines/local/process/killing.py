@@ -1,4 +1,4 @@
-"""Finding and killing what a process has started, however often that forked."""
+"""Finds and kills what a process has started, however often that forked."""
 
 import contextlib
 import ctypes
@@ -12,7 +12,7 @@ _PATIENCE_SECONDS = 2.0  # with a process that does not die at once
 
 
 def adopt_orphans() -> None:
-    """Become a subreaper: what descendants leave behind becomes a child of this process."""
+    """Become a subreaper: orphans among the descendants become children of this process."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -22,14 +22,14 @@ def die_with_parent() -> None:
 
 
 def kill_tree(pid: int) -> None:
-    """Kill a process and everything below it; stopped first, it starts nothing more."""
+    """Kill a process and everything below it; it is stopped first, so that it starts no more."""
     _signal(pid, signal.SIGSTOP)
     kill_below(pid)
     _signal(pid, signal.SIGKILL)
 
 
 def kill_below(pid: int, spare: Collection[int] = ()) -> None:
-    """Kill everything below `pid`, but those to spare and what is below them, until it is gone.
+    """Kill everything below `pid`, except `spare` and what is below those, until it is gone.
 
     Orphans of what dies move up to `pid`, a subreaper, and are found the next time.
     """
@@ -44,7 +44,7 @@ def kill_below(pid: int, spare: Collection[int] = ()) -> None:
 
 
 def descendants(pid: int, spare: Collection[int] = ()) -> list[int]:
-    """All processes below `pid`, those that are dead but not reaped left out."""
+    """All processes below `pid`, without those that are dead but not reaped."""
     found: list[int] = []
     pending = [pid]
     while pending:
@@ -87,7 +87,7 @@ def _state(pid: int) -> str:
 
 
 def _stat(pid: str) -> list[str]:
-    """State, parent and so on: what follows the name, which may hold blanks and brackets."""
+    """State, parent and so on: what follows the name, which may contain blanks and brackets."""
     try:
         with open(f"/proc/{pid}/stat") as stream:
             return stream.read().rpartition(")")[2].split()

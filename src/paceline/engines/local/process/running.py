@@ -1,4 +1,4 @@
-"""Running the command of a pull to its end, and the limits on threads that pulls are told."""
+"""Runs the command of a pull to its end, and says how many threads a pull may use."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from .evaluating import Trouble
 
-# What the common numeric libraries read, once, when they are imported.
+# The common numeric libraries read these once, when they are imported.
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -23,7 +23,7 @@ _THREAD_VARIABLES = (
 
 
 def core_variables(cores: int) -> dict[str, str]:
-    """The environment variables by which a pull knows its cores.
+    """The environment variables that tell a pull its cores.
 
     >>> variables = core_variables(2)
     >>> variables["PACELINE_CORES"], variables["OMP_NUM_THREADS"]
@@ -39,7 +39,7 @@ def run(
     stdout: int,
     stderr: int,
 ) -> float | Trouble:
-    """Run a command to its end; the seconds it took, or what went wrong.
+    """Run a command to its end; return the seconds it took, or what went wrong.
 
     It has a session of its own, and what it leaves there is killed.
     """
@@ -57,7 +57,7 @@ def run(
     except OSError as error:
         return "no start", f"could not be started: {error}", ""
     try:
-        # Until it is reaped no other process can have its number: the kill is safe.
+        # No other process can have its number until it is reaped: the kill is safe.
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         seconds = time.perf_counter() - began
     finally:

@@ -1,4 +1,4 @@
-"""The supervisor: starts and ends worker processes as the driver says."""
+"""The supervisor: starts and ends worker processes when the driver says so."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ _LARGEST_MESSAGE = 1 << 20
 
 def main(control_file: int) -> None:
     """Be the supervisor until the driver is gone, then end everything."""
-    os.setsid()  # a Ctrl-C in the terminal is the driver's business
+    os.setsid()  # a Ctrl-C in the terminal is for the driver
     adopt_orphans()
     control = socket.socket(fileno=control_file)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -92,7 +92,7 @@ class Supervisor:
                 if pid in self.workers:
                     ended.append((self.workers.pop(pid), status))
         if ended:
-            # What a worker that died by itself had started is now below the supervisor.
+            # What a worker had started is below the supervisor now, if the worker died by itself.
             kill_below(os.getpid(), spare=self.workers)
         for number, status in ended:
             self._tell({"ended": number, "status": os.waitstatus_to_exitcode(status)})

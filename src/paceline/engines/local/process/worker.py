@@ -18,16 +18,16 @@ from .killing import adopt_orphans, die_with_parent, kill_below
 from .running import core_variables, run
 
 _LARGEST_MESSAGE = 1 << 20
-_LARGEST_LOG = 1 << 20  # bytes that pulls printed before the log starts anew
+_LARGEST_LOG = 1 << 20  # bytes, after which the log starts anew
 _REPORT_SECONDS = 0.02  # a job that takes longer reports in between
 
-Call = Callable[[int, int | None], Any]  # of an arm and a seed
+Call = Callable[[int, int | None], Any]  # takes an arm and a seed
 
 
 def be_worker(
     cores: int, path: list[str], channel_file: int, log_file: int, load_file: int
 ) -> NoReturn:
-    """Be a worker for pulls of so many cores, which finds modules on that path."""
+    """Be a worker for pulls on `cores` cores, which finds modules on `path`."""
     try:
         os.setsid()
         adopt_orphans()
@@ -48,7 +48,7 @@ def be_worker(
 
 
 class Worker:
-    """Does the pulls it is sent, and says over the channel what became of them."""
+    """Does the pulls it is sent, and reports over the channel how they went."""
 
     def __init__(self, channel: socket.socket, cores: int, log_file: int, load_file: int) -> None:
         self.channel = channel
@@ -79,7 +79,7 @@ class Worker:
                 self._evaluate(self.call, work)
 
     def _pin(self, processors: list[int]) -> None:
-        """Run on these processors only: every thread, since threads that run keep their mask."""
+        """Run on these processors only, with every thread: running threads keep their mask."""
         if processors and processors != self.processors:
             for thread in os.listdir("/proc/self/task"):
                 with contextlib.suppress(OSError):
@@ -93,7 +93,7 @@ class Worker:
         self._say("began")  # a pull's timeout starts here
 
     def _load(self) -> Call:
-        """The function and the arms, which the driver pickled into a file."""
+        """Load the function and the arms, which the driver pickled into a file."""
         size = os.fstat(self.load_file).st_size
         evaluate, arms, takes_seed, takes_cores = pickle.loads(os.pread(self.load_file, size, 0))
         fixed = {"cores": self.cores} if takes_cores else {}
@@ -107,7 +107,7 @@ class Worker:
         seconds: list[float] = []
         clock = time.perf_counter
         reported = start = clock()
-        # The arms take turns: what slows this machine down does so for all of them alike.
+        # The arms take turns: what slows this machine down affects all of them alike.
         for turn in range(max(len(seeds) for _, seeds in runs)):
             for arm, seeds in runs:
                 if turn >= len(seeds):
@@ -143,5 +143,5 @@ class Worker:
 
     def _say(self, *message: Any) -> None:
         if os.getpid() != self.process:
-            os._exit(0)  # a child that the pull forked, and that came back here: not its business
+            os._exit(0)  # a child that the pull forked has returned here: it must not answer
         self.channel.send(pickle.dumps(message))
