@@ -227,7 +227,7 @@ def test_a_relative_program_is_looked_for_in_the_folder_to_run_in(tmp_path: Path
     with pytest.raises(InvalidInput, match=f"there is no file {tmp_path}/sim"):
         command.check(X12)
     program.write_text("#!/bin/sh\n")
-    with pytest.raises(InvalidInput, match=r"may not be executed: try chmod \+x"):
+    with pytest.raises(InvalidInput, match=r"is not executable: try chmod \+x"):
         command.check(X12)
     program.chmod(0o755)
     command.check(X12)
@@ -400,7 +400,7 @@ def test_other_places(word: str, text: str, number: float) -> None:
         (r"pattern:score (\S+)", "all done", "is not in the output, which ends with 'all done'"),
         (r"pattern:score (\S+)", "score 1\nscore 2,5", "its group holds '2,5'"),
         (r"pattern:score( \S+)?", "score", "its group holds None"),
-        ("file:{seed}.txt", "0.5", "left no file '{seed}.txt'"),
+        ("file:{seed}.txt", "0.5", "wrote no file '{seed}.txt'"),
     ],
 )
 def test_what_was_seen_is_said(word: str, text: str, says: str) -> None:

@@ -17,7 +17,7 @@ Arm = dict[str, Any]
 
 
 def grid(parameters: Mapping[str, Sequence[Any]]) -> tuple[Arm, ...]:
-    """Make an arm of every combination of values; the last parameter changes fastest.
+    """Make an arm for every combination of values; the last parameter changes fastest.
 
     >>> grid({"x": [1, 2], "mode": ["fast", "slow"]})[:2]
     ({'x': 1, 'mode': 'fast'}, {'x': 1, 'mode': 'slow'})
@@ -37,10 +37,10 @@ def grid(parameters: Mapping[str, Sequence[Any]]) -> tuple[Arm, ...]:
 
 
 def parse_list(name: str, text: str) -> tuple[str, ...]:
-    r"""Read the values of a parameter, as `-L name a,b,c` gives them; they stay texts.
+    r"""Read the values of a parameter, as in `-L name a,b,c`; they stay texts.
 
-    Numbers may be given as a range, `first..last` or `first..last..step`. A comma that is meant
-    is written `\,`.
+    Numbers may be given as a range, `first..last` or `first..last..step`. A literal comma is
+    written `\,`.
 
     >>> parse_list("x", "1,2,4"), parse_list("x", "1..4"), parse_list("rate", "0.1..0.4..0.1")
     (('1', '2', '4'), ('1', '2', '3', '4'), ('0.1', '0.2', '0.3', '0.4'))
@@ -49,8 +49,8 @@ def parse_list(name: str, text: str) -> tuple[str, ...]:
     words = [word.strip().replace("\\,", ",") for word in re.split(r"(?<!\\),", text)]
     if "" in words:
         raise InvalidInput(
-            f"{name} has an empty value in {text!r}: write its values with one comma between, as "
-            "in 1,2,4"
+            f"{name} has an empty value in {text!r}: separate its values by single commas, as in "
+            "1,2,4"
         )
     values = tuple(value for word in words for value in expand_range(name, word))
     value, times = Counter(values).most_common(1)[0]
@@ -60,7 +60,7 @@ def parse_list(name: str, text: str) -> tuple[str, ...]:
 
 
 def check_arms(arms: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse arms that cannot be raced: fewer than two, with different parameters, or the same.
+    """Refuse arms that cannot be raced: fewer than two, equal, or with different parameters.
 
     >>> check_arms([{"x": 1}, {"x": 1.0}])
     Traceback (most recent call last):
@@ -79,7 +79,7 @@ def check_arms(arms: Sequence[Mapping[str, Any]]) -> None:
         for name, value in arm.items():
             check_name(name)
             _check_parameter(name, value)
-        # 1 and 1.0 are the same, but 1 and true are not, though Python finds them equal.
+        # 1 and 1.0 are the same; 1 and true are not, though they are equal in Python.
         key = tuple((isinstance(arm[name], bool), arm[name]) for name in arms[0])
         first = seen.setdefault(key, index)
         if first != index:
@@ -89,7 +89,7 @@ def check_arms(arms: Sequence[Mapping[str, Any]]) -> None:
 
 
 def read_csv(path: Path) -> tuple[Arm, ...]:
-    r"""Read arms from a file: its first row names the parameters, every other row is an arm.
+    r"""Read arms from a file: the first row names the parameters, every other row is an arm.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -99,7 +99,7 @@ def read_csv(path: Path) -> tuple[Arm, ...]:
     ({'x': '1', 'mode': 'fast'}, {'x': '2', 'mode': 'slow'})
     """
     try:
-        # Spreadsheets begin a file with a byte order mark, which is no part of the first name.
+        # Spreadsheets begin a file with a byte order mark, which is not part of the first name.
         with path.open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.reader(stream, skipinitialspace=True, strict=True)
             rows = [(reader.line_num, row) for row in reader if row]
@@ -124,7 +124,7 @@ def read_csv(path: Path) -> tuple[Arm, ...]:
 
 def _check_parameter(name: str, value: Any) -> None:
     if isinstance(value, float) and not math.isfinite(value):
-        # It equals nothing, not even itself, and a journal cannot hold it.
+        # NaN does not even equal itself, and a journal cannot hold it.
         raise InvalidInput(f"{name} is {value}: write it as a string, '{value}'")
     if not isinstance(value, str | int | float):
         raise InvalidInput(f"{name} must be a string, a number, true or false, got {value!r}")

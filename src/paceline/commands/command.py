@@ -22,7 +22,7 @@ class Invocation:
     argv: tuple[str, ...]
     environment: dict[str, str]  # on top of the process's own
     cwd: str | None
-    file: str | None  # to be read when the command has ended; whatever is there before is stale
+    file: str | None  # to be read when the command has ended; what is there before is stale
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Command:
     `{{` and `}}`.
     """
 
-    words: tuple[str, ...]  # with shell, one text for /bin/sh -c
+    words: tuple[str, ...]  # with `shell`, one text for /bin/sh -c
     shell: bool = False
     cwd: str | None = None  # None: that of the process
     environment: Mapping[str, str] = field(default_factory=dict)
     value: Value = field(default_factory=Value)
 
     def __post_init__(self) -> None:
-        # Copies: what the caller does with a list or dict later must not change a race.
+        # Copies: a list or dict that the caller changes later must not change a race.
         object.__setattr__(self, "words", tuple(self.words))
         object.__setattr__(self, "environment", dict(self.environment))
         if not self.words or not self.words[0].strip():
@@ -80,7 +80,7 @@ class Command:
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """The names that the command, its environment or its file use.
+        """The names used in the command, its environment or its file.
 
         >>> sorted(Command.parse("sim {x} {seed}", value="file:{y}.txt").placeholders)
         ['seed', 'x', 'y']
@@ -88,7 +88,7 @@ class Command:
         return frozenset(names(*self.words, *self.environment.values(), self._file_template))
 
     def fill(self, arm: Mapping[str, Any], *, seed: int, cores: int) -> Invocation:
-        """Write the values of one arm, its seed and its cores into the template.
+        """Fill the template with the values of one arm, its seed and its cores.
 
         >>> Command.parse("echo {x} | wc -c", shell=True).fill({"x": "a b"}, seed=0, cores=1).argv
         ('/bin/sh', '-c', "echo 'a b' | wc -c")
@@ -119,9 +119,9 @@ class Command:
         self._check_names(arms)
         if paired and "seed" not in self.placeholders:
             raise InvalidInput(
-                "paired pulls share their seeds, but the command does not use {seed}: pass it on"
+                "paired pulls share their seeds, but the command does not use {seed}: add it"
             )
-        # A seed that hardly stands in a value by chance, which could make commands look the same.
+        # A seed that hardly occurs in a value by chance, which could make commands look the same.
         invocations = [self.fill(arm, seed=2_971_215_073, cores=1) for arm in arms]
         self._check_differences(arms, invocations, paired)
         programs = {
@@ -142,7 +142,7 @@ class Command:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Command":
-        """Make the command again from what `to_json` returned.
+        """Make the command from what `to_json` returned.
 
         >>> command = Command.parse("sim {x}", value="time")
         >>> Command.from_json(command.to_json()) == command
@@ -179,8 +179,8 @@ class Command:
                     )
                 if not isinstance(value, str | Real | PurePath):
                     raise InvalidInput(
-                        f"{name} of arm {index} is {value!r}: only strings and numbers can stand "
-                        "in a command"
+                        f"{name} of arm {index} is {value!r}: only strings and numbers can be "
+                        "written into a command"
                     )
                 if "\0" in written(value):
                     raise InvalidInput(f"{name} of arm {index} has a zero byte: {value!r}")
@@ -231,17 +231,17 @@ class Command:
                     )
 
     def _check_executable(self, name: str, search_path: str | None) -> None:
-        # With a slash in it, a name is a path, and one that is relative starts at the new folder.
+        # A name with a slash is a path, and a relative one starts at the command's folder.
         where = os.path.join(self.cwd or "", name) if "/" in name else name
         if shutil.which(where, path=search_path):
             return
         if "/" not in name:
             raise InvalidInput(
-                f"cannot find the program {name!r} on PATH: install it, or write where it is, as "
+                f"cannot find the program {name!r} on PATH: install it, or say where it is, as "
                 f"in ./{name}"
             )
         if os.path.isfile(where):
-            raise InvalidInput(f"{where} may not be executed: try chmod +x {shlex.quote(where)}")
+            raise InvalidInput(f"{where} is not executable: try chmod +x {shlex.quote(where)}")
         raise InvalidInput(
             f"cannot find the program {name!r}: there is no file {os.path.abspath(where)}"
         )

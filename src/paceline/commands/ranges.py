@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from paceline.errors import InvalidInput
 
-MOST_ARMS = 1_000_000  # a grid of more is a slip, and would fill the memory before anybody is told
+MOST_ARMS = 1_000_000  # a larger grid is a slip, and would fill the memory before any message
 
 _DECIMAL = r"([+-]?[0-9]+(?:\.[0-9]+)?)"
 _RANGE = re.compile(rf"{_DECIMAL}\.\.{_DECIMAL}(?:\.\.{_DECIMAL})?")
@@ -14,7 +14,7 @@ _RANGE_LIKE = re.compile(rf"{_DECIMAL}\.\..*")
 
 
 def expand_range(name: str, word: str) -> tuple[str, ...]:
-    """List the numbers of a range as texts; a word that is not a range stands for itself.
+    """List the numbers of a range as texts; a word that is not a range stays as it is.
 
     >>> expand_range("x", "8..2..-3"), expand_range("x", "0.1..0.3..0.1"), expand_range("x", "lu")
     (('8', '5', '2'), ('0.1', '0.2', '0.3'), ('lu',))
@@ -35,8 +35,8 @@ def expand_range(name: str, word: str) -> tuple[str, ...]:
     first, last, step = (int(Fraction(text) * 10**decimals) for text in texts)
     if step == 0 or (last - first) * step < 0:
         raise InvalidInput(
-            f"{name}: from {texts[0]}, steps of {texts[2]} never reach {texts[1]}: the step is "
-            "above 0, or below 0 to count down, as in 8..1..-1"
+            f"{name}: from {texts[0]}, steps of {texts[2]} never reach {texts[1]}: give a "
+            "step above 0, or one below 0 to count down, as in 8..1..-1"
         )
     if (last - first) // step >= MOST_ARMS:
         raise InvalidInput(

@@ -6,12 +6,12 @@ import shlex
 from paceline.commands.template import pieces, quote
 from paceline.errors import InvalidInput
 
-# What a shell would act upon if it stood alone in the command.
+# A shell would act on these if they stood alone in the command.
 _OPERATOR = re.compile(r"\|\|?|&&?|;|[0-9]?>.*|<.*")
 
 
 def split(template: str, shell: bool) -> tuple[str, ...]:
-    """The words of a command; for the shell, the one text that it is."""
+    """The words of a command; for the shell, the whole text."""
     if shell:
         return (template,)
     try:
@@ -32,10 +32,10 @@ def split(template: str, shell: bool) -> tuple[str, ...]:
 
 
 def check_shell(template: str) -> None:
-    """Refuse placeholders where the quotes that `fill` puts around values would not hold.
+    """Refuse placeholders where the quotes that `fill` puts around values would not work.
 
-    Inside "…" a quoted value would lose its quotes, and `$(…)` in it would be run. So a
-    placeholder must stand in the open; there is always a way to write it so.
+    Inside "…" a quoted value would lose its quotes, and `$(…)` in it would be run. So a placeholder
+    must stand outside of quotes; there is always a way to write it so.
     """
     inside = ""  # the quote, backtick or comment that is open
     nested = False  # in something whose quotes are not followed here
@@ -45,7 +45,7 @@ def check_shell(template: str) -> None:
         if is_name:
             if inside or nested or escaped or recent.endswith("$"):
                 raise InvalidInput(
-                    f"{{{text}}} in {quote(template)} stands behind $ or \\, or in quotes, a "
+                    f"{{{text}}} in {quote(template)} comes after $ or \\, or is in quotes, a "
                     "comment, $((…)) or a here-document, but values come with their own quotes: "
                     f"begin with {_variable(text)}={{{text}}}; and write "
                     f'"${_variable(text)}" there'

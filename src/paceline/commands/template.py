@@ -1,4 +1,4 @@
-"""Templates with placeholders, `{name}`: what they hold, and how they are filled."""
+"""Templates with placeholders, `{name}`: what they contain, and how they are filled."""
 
 import functools
 import re
@@ -7,7 +7,7 @@ from typing import Any
 
 from paceline.errors import InvalidInput, unknown_name
 
-RESERVED = ("seed", "cores")  # filled in for every pull; no parameter of an arm has these names
+RESERVED = ("seed", "cores")  # filled in for every pull; an arm's parameter cannot have these names
 
 _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _NAME = re.compile(r"[^\W\d][\w-]*")
@@ -38,8 +38,8 @@ def pieces(template: str) -> tuple[tuple[str, bool], ...]:
             pieces.append((name, True))
         elif _NAME.fullmatch(re.split("[:!]", name)[0]):
             raise InvalidInput(
-                f"{token[0]} in {quote(template)}: formats are not supported, write the values "
-                f"of the arms as they should look and {{{re.split('[:!]', name)[0]}}} here"
+                f"{token[0]} in {quote(template)}: formats are not supported; write the values "
+                f"of the arms as they should look, and {{{re.split('[:!]', name)[0]}}} here"
             )
         else:
             raise InvalidInput(
@@ -57,7 +57,7 @@ def names(*templates: str) -> set[str]:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """The template with these values in the place of its placeholders."""
+    """The template with these values instead of its placeholders."""
     try:
         return "".join(values[text] if is_name else text for text, is_name in pieces(template))
     except KeyError as error:
@@ -65,7 +65,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def written(value: Any) -> str:
-    """Write a parameter's value as it stands in a command; true and false as in TOML.
+    """Write a parameter's value as it appears in a command; true and false as in TOML.
 
     >>> written(1.0), written("a b"), written(True)
     ('1.0', 'a b', 'true')
@@ -74,7 +74,7 @@ def written(value: Any) -> str:
 
 
 def check_name(name: str) -> None:
-    """Refuse the name of a parameter that could never stand in a template."""
+    """Refuse a parameter's name that could never be used in a template."""
     if not _NAME.fullmatch(name):
         raise InvalidInput(
             f"{name!r} cannot be the name of a parameter: use letters, digits, - and _, with a "
@@ -87,7 +87,7 @@ def check_name(name: str) -> None:
 
 
 def quote(text: str, most: int = 80) -> str:
-    """Quote a text; of a long one its end, where programs say what happened.
+    """Quote a text; of a long one only the end, where programs say what happened.
 
     >>> quote("a" * 100, most=3)
     "…'aaa'"

@@ -1,4 +1,4 @@
-"""How the number of a pull is read from what a command leaves behind."""
+"""How the number of a pull is read from a command's output."""
 
 import json
 import math
@@ -25,7 +25,7 @@ _KINDS = {  # how each is written
 
 
 class NoValue(PacelineError, ValueError):
-    """A command ended, but the number it should give is not in what it left."""
+    """A command ended, but its output does not have the number it should give."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Value:
     def read(self, stdout: str, file_text: str | None = None, seconds: float = math.nan) -> float:
         """Return the number; nan and infinity are returned as such, and the caller decides.
 
-        Raises `NoValue` if there is none, or if it is not plain which one is meant.
+        Raises `NoValue` if there is none, or if it is not clear which one is meant.
         """
         if self.kind == "time":
             return seconds
@@ -80,7 +80,7 @@ class Value:
             return _matched_number(stdout, self.argument)
         if self.kind == "file":
             if file_text is None:
-                raise NoValue(f"the command left no file {self.argument!r}")
+                raise NoValue(f"the command wrote no file {self.argument!r}")
             return _last_number(file_text, f"file {self.argument!r}")
         return _last_number(stdout, "output")
 
@@ -107,8 +107,8 @@ _AROUND = "\"'`()[]{}*|,;:"
 def _last_number(text: str, what: str) -> float:
     """Return the last number, if there is no doubt which one it is.
 
-    A number that is passed over in silence would be a wrong reward in every pull. So a last word
-    that is like a number and is none ('3.5s', '12:30', '1,234', 'None') ends the search, loudly.
+    A number skipped in silence would mean a wrong reward in every pull. So a last word that looks
+    like a number but is not one ('3.5s', '12:30', '1,234', 'None') ends the search with an error.
     """
     words = _COLOUR.sub("", text).split()
     for position in range(len(words) - 1, -1, -1):
@@ -126,14 +126,14 @@ def _last_number(text: str, what: str) -> float:
     if not words:
         raise NoValue(f"the {what} is empty: it should end with a number")
     raise NoValue(
-        f"there is no number in the {what}, which ends with {quote(text)}: let the command "
+        f"there is no number in the {what}, which ends with {quote(text)}: have the command "
         "print one last"
     )
 
 
 def _unclear(words: str, what: str) -> str:
     return (
-        f"where the {what} should have its last number there is {quote(words)}, which is not a "
+        f"where the {what} should have its last number it has {quote(words)}, which is not a "
         r"plain number: print the number last, or say where it is, as in pattern:score = (\S+)"
     )
 
@@ -169,7 +169,7 @@ def _json_number(text: str, path: str) -> float:
             found = found[int(key)]
         else:
             raise NoValue(f"no {path} in the output: {key!r} is not in {_contents(found)}")
-    if isinstance(found, str):  # as some write numbers, and nan, which JSON lacks
+    if isinstance(found, str):  # some programs write numbers so, and nan, which JSON lacks
         number = _number(found.strip())
         found = found if number is None else number
     if not isinstance(found, float):

@@ -1,1 +1,1 @@
-"""The terminal: races under way, their endings, tables and numbers, as people see them."""
+"""The terminal: how races under way, their endings, tables and numbers are shown."""

@@ -1,4 +1,4 @@
-"""How a race ended, printed: the table, the verdict, and what it rests on."""
+"""Prints how a race ended: the table, the verdict, and what it rests on."""
 
 import sys
 from collections import Counter
@@ -26,7 +26,7 @@ def print_result(result: Result) -> None:
 
 
 def print_warnings(warnings: Sequence[str], stream: Any = None) -> None:
-    """Print what looks wrong, one after the other."""
+    """Print the warnings, one after the other."""
     for text in warnings:
         print_wrapped(f"WARNING: {text}", stream)
 

@@ -13,12 +13,12 @@ from paceline.result import Result, Standing
 class PlainLines:
     """A line for every round, for logs, but at most one line per second.
 
-    A line that is held back is replaced by that of the next round. The last round always has one.
+    A line that is held back is replaced by the next round's. The last round always has one.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._rounds = 0  # of the last line that is printed or waiting
+        self._rounds = 0  # of the last line printed or waiting
         self._last_printed = -math.inf  # seconds of the race, not of a clock
         self._waiting: Standing | None = None
         self._warned: set[str] = set()
@@ -27,7 +27,7 @@ class PlainLines:
     def update(self, standing: Standing) -> None:
         """Print new warnings, and a line if a round has ended."""
         for text in standing.warnings:
-            advice = text.partition(": ")[2]  # what was seen changes as a race goes on
+            advice = text.partition(": ")[2]  # the part before it changes during a race
             if advice not in self._warned:
                 self._warned.add(advice)
                 self._write(f"WARNING: {clean(text)}")
@@ -43,7 +43,7 @@ class PlainLines:
     def close(self, result: Result | None) -> None:
         """Print what was held back, or how the last round ended."""
         if result is not None and result.pulls and result.rounds != self._rounds:
-            # Whoever gets the result has its warnings.
+            # The result has its own warnings.
             self.update(replace(result.standing, warnings=()))
         self._print()
 
@@ -54,6 +54,6 @@ class PlainLines:
             self._waiting = None
 
     def _write(self, line: str) -> None:
-        # A log that is full, or a reader that is gone, must not end a race.
+        # A full log, or a reader that is gone, must not end a race.
         with contextlib.suppress(OSError):
             print(line, file=self._stream, flush=True)

@@ -1,4 +1,4 @@
-"""A table of a race under way that is rewritten in place, on a terminal."""
+"""A table of a race under way, rewritten in place on a terminal."""
 
 import contextlib
 import sys
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
-_MOST_KEPT = 12  # lines of the table that is left behind
+_MOST_KEPT = 12  # lines of the table left on the terminal at the end
 
 
 class LiveTable:
-    """A table of the standings that is rewritten in place; its lines always fit the window."""
+    """A table of the standings, rewritten in place; its lines always fit the window."""
 
     def __init__(self, stream: TextIO, *, keep: bool = True) -> None:
         self._stream = stream
@@ -48,8 +48,8 @@ class LiveTable:
         from rich.console import Console
         from rich.live import Live
 
-        # No thread of its own: the race calls often enough. What is printed meanwhile goes above
-        # the table; but not from stdout into stderr when somebody reads stdout.
+        # It needs no thread of its own: the race calls often enough. What is printed meanwhile goes
+        # above the table; but stdout must not end up in stderr when somebody reads stdout.
         self._live = Live(
             console=Console(file=self._stream, highlight=False),
             auto_refresh=False,

@@ -10,7 +10,7 @@ _MOST_DECIMALS = 6
 
 
 def format_value(value: Any) -> str:
-    """Write a number for people, with four digits at most.
+    """Write a number for people, with about four digits.
 
     >>> [format_value(v) for v in (44782.3, 0.123456, 16, "apr", 1.25e9, float("nan"))]
     ['44782', '0.1235', '16', 'apr', '1.25e+09', '–']

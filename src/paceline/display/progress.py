@@ -15,7 +15,7 @@ class Track(Protocol):
 
 
 def untracked(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:  # noqa: ARG001
-    """Follow nothing: the choice for logs and tests."""
+    """Show nothing: for logs and tests."""
     yield from items
 
 

@@ -16,7 +16,7 @@ class Screen(Protocol):
         """Show this; called a few times a second, and after every round."""
 
     def close(self, result: Result | None) -> None:
-        """Leave the terminal as it was; `result` is None if the race did not come to its end."""
+        """Leave the terminal as it was; `result` is None if the race did not end."""
 
 
 def make_screen(

@@ -11,11 +11,11 @@ from paceline.durations import say_seconds
 from paceline.result import ArmRecord, Standing
 
 _STYLES = {"best": "bold green", "in": "", "out": "dim", "failed": "red"}
-_LEAST_LABEL = 12  # columns; a window with room for less loses columns of numbers first
+_LEAST_LABEL = 12  # wide; a window with less room loses columns of numbers first
 
 
 class Line(NamedTuple):
-    """A line of text, and how it is set off on a terminal."""
+    """A line of text, and its style on a terminal."""
 
     text: str
     style: str = ""
@@ -107,7 +107,7 @@ def _headline(standing: Standing) -> list[str]:
     parts = [say_seconds(standing.elapsed)]
     if standing.deadline is not None:
         left = standing.deadline - standing.elapsed
-        parts.append(f"{say_seconds(left)} left" if left > 0 else "the deadline is here")
+        parts.append(f"{say_seconds(left)} left" if left > 0 else "at the deadline")
     return [
         *parts,
         f"{standing.busy_cores}/{standing.cores} cores",

@@ -18,7 +18,7 @@ class Table:
 
 
 def print_table(table: Table, width: int | None = None) -> None:
-    """Print a table; in a window too narrow for it, in blocks that repeat the key columns.
+    """Print a table; if the window is too narrow, in blocks that repeat the key columns.
 
     >>> print_table(Table(("q", "seconds"), [(0.5, 113.2), (0.25, 17.0)]), width=80)
        q  seconds

@@ -1,8 +1,8 @@
-"""Words and labels for a terminal, where some characters act and some take two columns."""
+"""Words and labels for a terminal: some characters have effects, some take two columns."""
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things.
+    """A number with its noun.
 
     >>> count(1, "pull"), count(1200, "pull")
     ('1 pull', '1200 pulls')
@@ -11,7 +11,7 @@ def count(number: int, noun: str) -> str:
 
 
 def clean(text: str) -> str:
-    r"""One line without control characters, whatever a user put into an arm.
+    r"""The text on one line, without the control characters that an arm may contain.
 
     >>> clean("a\n b\x1b[31m")
     'a b?[31m'
@@ -20,7 +20,7 @@ def clean(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The same text, with nothing in it that a terminal would act upon."""
+    """The same text, without anything that a terminal would act on."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
@@ -43,7 +43,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def arm_name(label: str) -> str:
-    """An arm's label inside a sentence: in quotes, unless it is plainly one, as `x=4` is.
+    """An arm's label inside a sentence: in quotes, unless it clearly is a label, as `x=4` is.
 
     >>> f"pull 0 of arm {arm_name('1')}, {arm_name('x=4 mode=fast')} leads"
     'pull 0 of arm "1", x=4 mode=fast leads'

@@ -42,7 +42,7 @@ def construct(kind: Any, text: str, values: list[str], options: dict[str, str]) 
 
 
 def to_number(word: str, text: str) -> float:
-    """Read a number; `text` is where it stands, for the message."""
+    """Read a number; `text` is where it was found, for the message."""
     try:
         return float(word)
     except ValueError:
@@ -50,7 +50,7 @@ def to_number(word: str, text: str) -> float:
 
 
 def to_whole(word: str, text: str) -> int:
-    """Read a whole number; `text` is where it stands, for the message."""
+    """Read a whole number; `text` is where it was found, for the message."""
     try:
         return int(word)
     except ValueError:
@@ -58,7 +58,7 @@ def to_whole(word: str, text: str) -> int:
 
 
 def _value(word: str, wanted: Any, text: str) -> Any:
-    """Turn a word into a bool, an int, a float, or leave it, as the field's type says."""
+    """Turn a word into a bool, an int or a float, or leave it, as the field's type says."""
     accepted = typing.get_args(wanted) if isinstance(wanted, types.UnionType) else (wanted,)
     if bool in accepted:
         if word.lower() not in ("true", "false"):
