@@ -10,7 +10,7 @@ from paceline.errors import InvalidInput
 
 _NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
 _PLAIN = re.compile(_NUMBER + r"(?:[eE][+-]?[0-9]+)?")
-# Each unit at most once and from large to small: '30m1h' is more likely a slip than a wish.
+# Each unit at most once, from large to small: '30m1h' is more likely a slip than intended.
 _UNITS = {"d": 86400.0, "h": 3600.0, "m(?:in)?": 60.0, "s": 1.0, "ms": 0.001}
 _SPAN = re.compile(r"\s*".join(rf"(?:{_NUMBER}\s*{unit})?" for unit in _UNITS))
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:.*")
@@ -20,14 +20,14 @@ _MOMENTS_HELP = "or a date with a time of day, such as 2030-01-31T18:00"
 
 
 class Deadline(NamedTuple):
-    """When to stop: so many seconds from now; `moment` is set if a date was given."""
+    """When to stop: in `seconds` from now; `moment` is set if a date was given."""
 
     seconds: float
     moment: datetime | None = None
 
 
 def seconds_of(value: Any, what: str) -> float:
-    """Turn a span of time into seconds, refusing what is not above 0.
+    """Turn a span of time into seconds; refuse one that is not above 0.
 
     >>> seconds_of("1h30m", "timeout"), seconds_of("500ms", "timeout"), seconds_of(90, "timeout")
     (5400.0, 0.5, 90.0)
@@ -39,7 +39,7 @@ def seconds_of(value: Any, what: str) -> float:
 
 
 def deadline_of(value: Any, now: datetime, what: str = "deadline") -> Deadline:
-    """Turn a span of time, or a moment to come, into seconds from `now`.
+    """Turn a span of time, or a moment in the future, into seconds from `now`.
 
     A date without a time zone, `now` included, is local time.
 
@@ -57,8 +57,8 @@ def deadline_of(value: Any, now: datetime, what: str = "deadline") -> Deadline:
                 f"{what} must be a span of time, {_SPANS_HELP}, {_MOMENTS_HELP}, got {value!r}"
             )
         return Deadline(_above_zero(seconds, value, what))
-    # In UTC: two times of one zone are subtracted as wall clocks, wrong by an hour when the
-    # clocks change in between.
+    # In UTC: two times in the same zone are subtracted as wall clocks, which is wrong by an hour
+    # if the clocks change in between.
     try:
         seconds = (moment.astimezone(UTC) - now.astimezone(UTC)).total_seconds()
     except (OverflowError, ValueError, OSError) as error:
@@ -99,7 +99,7 @@ def say_seconds(seconds: float) -> str:
 
 
 def _seconds(value: Any) -> float | None:
-    """The seconds that a number, a text or a timedelta stands for; None if it is none of them."""
+    """The seconds that a number, a text or a timedelta means; None if it is none of these."""
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, Real) and not isinstance(value, bool):

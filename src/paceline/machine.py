@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 
 @dataclass(frozen=True)
 class AvailableCores:
-    """How many cores there are to use, why so many, and the CPUs they may be taken from.
+    """How many cores may be used, why that many, and the CPUs they may be taken from.
 
-    A quota may allow fewer cores than `cpu_ids` has: it limits time, not places.
+    A quota may allow fewer cores than `cpu_ids` has: it limits time, not which CPUs are used.
 
     >>> print(AvailableCores(2, "the cgroup CPU quota of 2.5", cpu_ids=(0, 1, 2, 3)))
     2 cores (the cgroup CPU quota of 2.5)
@@ -30,7 +30,7 @@ def available_cores(
     root: Path = Path("/"),
     affinity: Iterable[int] | None = None,
 ) -> AvailableCores:
-    """The least of what Slurm granted, the affinity mask holds and the cgroups' quotas allow.
+    """The least of what Slurm, the affinity mask and the quotas of cgroups allow.
 
     The arguments stand in for `os.environ`, the file system and the mask of this process.
 
@@ -39,7 +39,7 @@ def available_cores(
     >>> here.cores, here.source, here.cpu_ids
     (4, 'SLURM_CPUS_PER_TASK=4', (0, 1, 2, 3, 4, 5, 6, 7))
     """
-    # os.cpu_count() counts the machine's cores: in a container or a batch job far too many.
+    # os.cpu_count() counts the machine's cores: far too many in a container or a batch job.
     cpu_ids = tuple(sorted(os.sched_getaffinity(0) if affinity is None else affinity))
     limits = [(len(cpu_ids), f"the affinity mask, which holds {len(cpu_ids)}")]
     limits += _slurm_limit(os.environ if environment is None else environment)
@@ -49,7 +49,7 @@ def available_cores(
 
 
 def _slurm_limit(environment: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    # The first is set only where the job asked for it, and is then the narrower one.
+    # The first is set only if the job asked for it, and is then the narrower one.
     for name in ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE"):
         text = environment.get(name, "").strip()
         if text.isascii() and text.isdigit() and int(text) > 0:
@@ -66,27 +66,27 @@ def _quota_limit(root: Path) -> Iterator[tuple[int, str]]:
 
 
 def _quotas(root: Path) -> Iterator[tuple[float, Path]]:
-    """Every CPU quota that binds this process, in CPUs, and the file it stands in."""
+    """Every CPU quota that binds this process, in CPUs, and the file it was read from."""
     mounts = root / "sys/fs/cgroup"
     for line in _read(root / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")
         controllers, _, group = rest.partition(":")
         if number == "0" and not controllers:
-            # Version 2; beside version 1 ("hybrid") it is mounted one level down.
+            # Version 2; next to version 1 ("hybrid") it is mounted one level down.
             for folder in _upwards(group, mounts, mounts / "unified"):
                 yield from _quota(folder / "cpu.max", _read(folder / "cpu.max"))
         elif "cpu" in controllers.split(","):
-            # The folder bears the names of its controllers; "cpu" alone may be a link to it.
+            # The folder is named after its controllers; "cpu" alone may be a link to it.
             for folder in _upwards(group, mounts / controllers, mounts / "cpu"):
                 file = folder / "cpu.cfs_quota_us"
                 yield from _quota(file, f"{_read(file)} {_read(folder / 'cpu.cfs_period_us')}")
 
 
 def _upwards(group: str, *mounts: Path) -> list[Path]:
-    """The folders of a control group and of all above it: the quotas of each bind.
+    """The folders of a control group and of all groups above it: each quota binds.
 
     A container may see the host's name of its group, whose folder does not exist here, or a
-    name that climbs out of its namespace ("/../x"): what is mounted at the top is its own then.
+    name that climbs out of its namespace ("/../x"): then the top of the mount is its own group.
     """
     inside = PurePosixPath() if ".." in group.split("/") else PurePosixPath(group.lstrip("/"))
     return [mount / above for mount in mounts for above in (inside, *inside.parents)]
@@ -100,7 +100,7 @@ def _quota(file: Path, quota_and_period: str) -> Iterator[tuple[float, Path]]:
 
 
 def _read(file: Path) -> str:
-    """The text of a file; nothing if it cannot be read, for then it sets no limit."""
+    """The text of a file; empty if it cannot be read, because then it sets no limit."""
     try:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -4,7 +4,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-# Workers that end just when they are given work make loky warn, and start others.
+# If workers end just when they are given work, loky warns and starts others.
 _IDLE_SECONDS = 300
 
 Item = TypeVar("Item")
@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 def picklable(*values: Any) -> bool:
     """Whether all of `values` can be sent to another process."""
-    import cloudpickle  # what loky sends work with
+    import cloudpickle  # loky sends work with it
 
     try:
         cloudpickle.dumps(values)
@@ -27,8 +27,8 @@ def spread(
 ) -> Iterator[Value]:
     """Yield `function(item)` in order; with several processes, computed side by side.
 
-    loky's workers do not run the caller's script again, so a script needs no main guard, and it
-    sends functions that the script defines by value.
+    loky's workers do not run the caller's script again, so a script needs no main guard. Functions
+    that the script defines are sent by value.
     """
     if processes <= 1:
         yield from map(function, items)

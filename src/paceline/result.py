@@ -15,8 +15,8 @@ Status = Literal["best", "in", "out", "failed"]
 class ArmRecord:
     """One arm: its values so far, and where it stands.
 
-    `low` and `high` enclose its mean, for all arms at all times at once, with the confidence of the
-    race (0.95 if it has none); −∞ and ∞ while nothing can be said.
+    `low` and `high` enclose its mean with the confidence of the race (0.95 if it has none), for all
+    arms and at all times at once; they are −∞ and ∞ while nothing is known.
     """
 
     index: int
@@ -26,11 +26,11 @@ class ArmRecord:
     high: float
     pulls: int
     status: Status
-    seconds: float  # that its pulls took
+    seconds: float  # how long its pulls took
     failure: str = ""  # why it failed, if it did
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; numbers that are unknown are None."""
+        """Plain values; unknown numbers are None."""
         return {
             key: None if isinstance(value, float) and not math.isfinite(value) else value
             for key, value in asdict(self).items()
@@ -39,7 +39,7 @@ class ArmRecord:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a race stands at one moment: a snapshot, which never changes.
+    """How a race stands at one moment: a snapshot that never changes.
 
     >>> behind = ArmRecord(0, "x=2", 0.41, 0.3, 0.52, 40, "out", 9.0)
     >>> ahead = ArmRecord(1, "x=4", 0.71, 0.58, 0.84, 56, "in", 12.5)
@@ -60,7 +60,7 @@ class Standing:
     outlook: str = ""  # how long it may still take, if that is very long
 
     def ranked(self) -> list[ArmRecord]:
-        """The arms still in by their means, the best first; then those out, then those failed."""
+        """The arms still in, by their means, best first; then those out, then those that failed."""
         return ranked(self.arms, minimize=self.minimize)
 
 
@@ -68,25 +68,25 @@ class Standing:
 class Result:
     """How a race ended. If it is undecided, `best` is the arm in the lead.
 
-    If not one pull gave a value, `best` is None and `index` is −1. What a race under way has too
-    (`arms`, `elapsed`, `pulls` …) is in `standing`, the last snapshot, and can be asked for here.
+    If no pull gave a value, `best` is None and `index` is −1. What a race under way also has
+    (`arms`, `elapsed`, `pulls` …) is in `standing`, the last snapshot, and available here as well.
     """
 
     best: Any
     index: int
     decided: bool
     verdict: str  # in a sentence
-    # What is guaranteed; None where nothing is. If a deadline came before the confidence that was
-    # asked for, the highest at which the race would have been decided by then: it is no chance of
-    # this answer to be right, since it was chosen by the values (see docs/noise.md).
+    # What is guaranteed; None if nothing is. If a deadline came before the confidence asked for, it
+    # is the highest at which the race would have been decided by then. That is not the probability
+    # that this answer is right, since the values chose it (see docs/noise.md).
     confidence: float | None
     chosen: tuple[int, ...]  # with `top`, all of the best; else (index,)
-    still_in: tuple[int, ...]  # the arms among which it is undecided; none where it is decided
+    still_in: tuple[int, ...]  # the arms among which it is undecided; none if it is decided
     standing: Standing  # at the end
     core_seconds: float  # of all pulls, also those that were cancelled
-    scaling: CorePool | None  # as given, or as learned; None if the race ended too early for that
+    scaling: CorePool | None  # as given, or as learned; None if the race ended too early to learn
     assumed: str  # about the noise
-    failures: tuple[str, ...]  # what went wrong, also where a retry helped
+    failures: tuple[str, ...]  # what went wrong, also if a retry helped
     journal: str | None
 
     @property
@@ -96,7 +96,7 @@ class Result:
 
     @property
     def elapsed(self) -> float:
-        """The seconds that the race ran."""
+        """How many seconds the race ran."""
         return self.standing.elapsed
 
     @property
@@ -139,7 +139,7 @@ class Result:
         return self.standing.ranked()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for scripts; numbers that are unknown are None."""
+        """Plain values, for scripts; unknown numbers are None."""
         arms = [record.to_json() for record in self.arms]
         return {
             "best": self.arms[self.index].label if self.index >= 0 else None,

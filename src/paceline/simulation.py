@@ -27,7 +27,7 @@ from paceline.policies.catalog import find_policy
 from paceline.pools.timeline import Span
 from paceline.pools.virtual import VirtualRunner
 
-# A second process pays when the work left is several times what starting it costs.
+# A second process pays off when the work left is several times what starting it costs.
 _WORTH_SPREADING_SECONDS = 4.0
 _MOST_PAIRED = 2e7  # pulls whose values have to be kept one by one
 
@@ -40,27 +40,27 @@ class Simulation:
     pulls: Ints
     rounds: Ints
     chosen: Ints  # replications × top; -1 where undecided
-    still_in: tuple[Ints, ...]  # the arms among which it is undecided; none where it is decided
-    reasons: tuple[str, ...]  # why it was ended from outside; empty where the policy ended it
-    confidences: Floats  # what is guaranteed of each; NaN where nothing is
+    still_in: tuple[Ints, ...]  # the arms among which it is undecided; none if it is decided
+    reasons: tuple[str, ...]  # why it was ended from outside; empty if the policy ended it
+    confidences: Floats  # what is guaranteed for each; NaN if nothing is
     problem: Problem
     policy: Policy
     tolerance: float
 
     @property
     def confidence(self) -> float | None:
-        """What is guaranteed of every decided replication, also of those the deadline ended."""
+        """What is guaranteed for every decided replication, also those that the deadline ended."""
         decided = self.confidences[self.index >= 0]
         return None if not decided.size or np.isnan(decided).any() else float(decided.min())
 
     @property
     def index(self) -> Ints:
-        """The arm returned, -1 where undecided (with `top`, the best of those returned)."""
+        """The arm returned, -1 if undecided (with `top`, the best of those returned)."""
         return self.chosen[:, 0]
 
     @property
     def correct(self) -> Bools:
-        """Whether the best arms were returned: none that is worse than they by the tolerance."""
+        """Whether the best arms were returned: none worse than those by more than the tolerance."""
         means = self._means()
         worst_allowed = np.sort(means)[-self.chosen.shape[1]] - self.tolerance
         good = np.where(self.chosen >= 0, means[self.chosen] >= worst_allowed, False)
@@ -68,7 +68,7 @@ class Simulation:
 
     @property
     def gap(self) -> Floats:
-        """How far the mean of the arm returned is below the best mean; NaN where undecided."""
+        """How far the mean of the arm returned is below the best mean; NaN if undecided."""
         means = self._means()
         return np.where(self.index >= 0, means.max() - means[self.index], np.nan)
 
@@ -116,14 +116,14 @@ def simulate(
 ) -> Simulation:
     """Race arms with known means, or a `Problem`, in virtual time.
 
-    It stops at `confidence` (0.95 if neither that nor a deadline is given), at `deadline` seconds
-    with the best so far, or, undecided, at a cap on rounds or pulls (10¹⁵ of them for a confidence,
-    2·10⁷ if paired): tied arms never separate. `policy` is a name or a policy; by default `racing`
-    for a confidence and `staged` for a deadline. `rewards` and `sigma` (of normal ones) are for
-    means; a problem has its own. `noise` is what the policy assumes: by default what is true of the
-    problem; "normal" if it has to learn the variances. `paired` gives the k-th pulls of all arms
-    one seed. Replications run on all cores where that pays (`processes` says how many), with the
-    same results.
+    It stops at `confidence` (0.95 if neither that nor a deadline is given), or at `deadline`
+    seconds with the best so far. Tied arms never separate, so it also stops, undecided, at a cap on
+    rounds or pulls (10¹⁵ of them for a confidence, 2·10⁷ if paired). `policy` is a name or a
+    policy; by default `racing` for a confidence and `staged` for a deadline. `rewards` and `sigma`
+    (of normal rewards) go with means; a problem has its own. `noise` is what the policy assumes: by
+    default what is true of the problem; "normal" if it has to learn the variances. `paired` gives
+    pull k of every arm the same seed. Replications run on all cores if that pays off (`processes`
+    says how many), with the same results.
 
     >>> import paceline
     >>> result = paceline.simulate([0.9, 0.6, 0.5], policy="apr", scaling=paceline.PowerLaw(0.5),
@@ -146,7 +146,7 @@ def simulate(
         noise=_noise(problem, noise),
         paired=paired,
     )
-    chosen_policy.start(task)  # an unfit task is refused here, before anything runs
+    chosen_policy.start(task)  # a task that it cannot do is refused here, before anything runs
     whole(replications, "replications")
     whole(seed, "seed", least=0)
     if max_pulls is None:
@@ -196,7 +196,7 @@ def _check_scaling(scaling: Scaling) -> None:
         )
     if found.subadditive:
         warnings.warn(
-            f"{found.subadditive}. Policies that run pulls at once then lose by it",
+            f"{found.subadditive}. Policies then lose time by running pulls at once",
             ScalingWarning,
             stacklevel=3,
         )
@@ -233,13 +233,13 @@ def _replicate(
 def _replicate_all(
     one: "partial[Ending]", replications: int, processes: int | None
 ) -> list[Ending]:
-    """All replications: in this process for a while, then spread if there is much left."""
+    """All replications: in this process for a while, then spread over others if many are left."""
     if processes is not None:
         workers = min(whole(processes, "processes"), replications)
         if workers > 1 and not picklable(one):
             raise InvalidInput(
                 "the problem, policy or scaling cannot be sent to another process: "
-                "use processes=1, or define what it holds at the top of a module"
+                "use processes=1, or define what it contains at the top of a module"
             )
         return list(spread(one, range(replications), workers))
     endings: list[Ending] = []
