@@ -149,9 +149,9 @@ def test_failures_exit_with_4(races: Calls, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_an_interrupt_exits_with_130(races: Calls, capsys: pytest.CaptureFixture[str]) -> None:
-    races.answer = Interrupted("interrupted. To go on: paceline resume j")
+    races.answer = Interrupted("interrupted. To resume: paceline resume j")
     assert main(["race", TEMPLATE, "-L", "x", "1,2,3"]) == 130
-    assert capsys.readouterr().err == "paceline: interrupted. To go on: paceline resume j\n"
+    assert capsys.readouterr().err == "paceline: interrupted. To resume: paceline resume j\n"
 
 
 def test_sigterm_is_an_interrupt(

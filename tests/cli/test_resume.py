@@ -43,4 +43,4 @@ def test_what_is_no_journal_exits_with_2(
     assert "cannot read the journal" in capsys.readouterr().err
     (tmp_path / "text").write_text("Dear diary,\n")
     assert main(["resume", str(tmp_path / "text")]) == 2
-    assert "is no journal" in capsys.readouterr().err
+    assert "is not a journal" in capsys.readouterr().err

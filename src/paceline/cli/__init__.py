@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        # In a log that knows no '…' or 'λ', a '?' is better than no verdict.
+        # In a log that cannot show '…' or 'λ', a '?' is better than no verdict.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     options = parser().parse_args(arguments)
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         print(f"paceline: {error}" if str(error) else "paceline: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
+    except BrokenPipeError:  # the reader, perhaps `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _termination_interrupts() -> Iterator[None]:
-    """Take SIGTERM, which batch systems send at a time limit, as Ctrl-C."""
+    """Treat SIGTERM, which batch systems send at a time limit, as Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may set handlers
         return

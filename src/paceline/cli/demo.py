@@ -19,7 +19,7 @@ from paceline.result import Result
 NAME = "demo"
 SUMMARY = "the whole story in a minute"
 DESCRIPTION = """\
-A race of a small simulator on this machine's cores, told as it goes.
+A race of a small simulator on this machine's cores, explained step by step.
 
   paceline demo
   paceline demo --virtual      races in virtual time: how APR and SSH choose their rounds"""
@@ -30,13 +30,13 @@ _CONFIDENCE = 0.95
 _DEADLINE_SECONDS = 8.0
 
 _STORY = """\
-A shop chain asks: how much to stock? {candidates} candidates, and a simulator that gives the
-profit of one season. Seasons differ, so one run proves nothing; and a run may use one
-core or several. This machine has {cores}.
+A shop chain asks: how much to stock? There are {candidates} candidates, and a simulator that
+gives the profit of one season. Seasons differ, so one run proves nothing; and a run may
+use one core or several. This machine has {cores}.
 
-Race 1: until the best is known with 95% confidence. The first runs are on different
-numbers of cores, to see what more cores are worth; after that paceline decides how many
-runs to do at once, on how many cores each, and which candidates are out.
+Race 1: until the best is known with 95% confidence. The first runs use different numbers
+of cores, to see what more cores are worth; after that paceline decides how many runs to
+do at once, on how many cores each, and which candidates are out.
 """
 _NEXT = """
 Next: race functions of your own (paceline.race in Python) or commands:
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def season(stock: int, *, seed: int, cores: int) -> float:
-    """The profit per shop of one simulated season: the shops are shared among `cores` threads.
+    """The profit per shop of one simulated season; `cores` threads share the shops.
 
     The weather, the same for all shops, makes one season better than the next.
     """

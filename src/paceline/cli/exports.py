@@ -1,4 +1,4 @@
-"""Standings written to files: the ending of a file's name says how."""
+"""Standings written to files; the suffix of the file's name says in which format."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ def check_exports(paths: Sequence[Path]) -> None:
 
 
 def export(result: Result, path: Path) -> None:
-    """Write the standings, the best first: the ending of the name says how."""
+    """Write the standings, the best first, in the format that the suffix says."""
     if path.suffix == ".json":
         text = json.dumps(result.to_json(), indent=2) + "\n"
     else:

@@ -1,4 +1,4 @@
-"""Flags of the command line, made of the descriptions of a race's options."""
+"""Flags of the command line, made from the descriptions of a race's options."""
 
 import argparse
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from paceline.races.options import OPTIONS
 
 
 def add_options(parser: argparse.ArgumentParser, wanted: Callable[[Option], bool]) -> None:
-    """Declare a flag for every option that is wanted and can be written in words."""
+    """Declare a flag for every option that is wanted and can be written as a word."""
     groups: dict[str, Any] = {}
     for option in OPTIONS.values():
         if option.words is not None and wanted(option):
@@ -20,7 +20,7 @@ def add_options(parser: argparse.ArgumentParser, wanted: Callable[[Option], bool
 
 
 def given(options: argparse.Namespace, *others: str) -> dict[str, Any]:
-    """The options that were given, by name; and others, if they were given too."""
+    """The options that were given, by name, and also `others` that were given."""
     values = {name: getattr(options, name, None) for name in (*OPTIONS, *others)}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -58,8 +58,8 @@ def _typed(option: Option) -> Callable[[str], Any]:
     def convert(text: str) -> Any:
         try:
             return words(text)
-        except InvalidInput as error:  # argparse shows its own errors only
+        except InvalidInput as error:  # argparse shows only its own errors
             raise argparse.ArgumentTypeError(str(error)) from None
 
-    convert.__name__ = words.__name__  # 'invalid int value', it says
+    convert.__name__ = words.__name__  # for its message 'invalid int value'
     return convert

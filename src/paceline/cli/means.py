@@ -8,8 +8,8 @@ from paceline.notation.words import split_word, to_number, to_whole
 from paceline.paper.instances import linear_means, uniform_means
 
 ARMS_HELP = (
-    "the arms' true means: 0.9,0.8,0.5; or linear:GAP[,ARMS], the paper's figure 3 (steps of "
-    "0.053, clipped at 0); or uniform:ARMS, drawn once by the seed"
+    "the arms' true means: 0.9,0.8,0.5; or linear:GAP[,ARMS], as in the paper's figure 3 (steps "
+    "of 0.053, clipped at 0); or uniform:ARMS, drawn once from the seed"
 )
 
 

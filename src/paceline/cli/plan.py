@@ -29,7 +29,7 @@ from paceline.theory.raceplan import too_short
 NAME = "plan"
 SUMMARY = "the chain of cuts for a deadline"
 DESCRIPTION = """\
-Print what `staged`, the policy for a deadline, plans: how many arms it keeps after
+Print the plan of `staged`, the policy for a deadline: how many arms it keeps after
 how many pulls of each, and when. Nothing is run.
 
   paceline plan --arms 1024 --scaling power:0.5 --deadline 500
@@ -50,27 +50,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help=racing.FILE_HELP)
     parser.add_argument("-n", "--arms", type=int, metavar="N", help="how many arms there are")
     parser.add_argument(
-        "-m", "--means", help=f"{ARMS_HELP}; then it is said how likely the best is found"
+        "-m", "--means", help=f"{ARMS_HELP}; the plan then says how likely the best is found"
     )
     parser.add_argument("-s", "--scaling", help=SCALING_HELP)
     parser.add_argument(
         "--pull",
         metavar="SPAN",
-        help="how long a pull takes on as few cores as it may have: 30s, 5m",
+        help="how long a pull takes on the fewest cores it may have: 30s, 5m",
     )
     parser.add_argument("-d", "--deadline", metavar="SPAN", help="90 (seconds), 10m, 1h30m")
-    parser.add_argument("--cores", type=int, metavar="N", help="the pool of a race file")
+    parser.add_argument("--cores", type=int, metavar="N", help="the size of a race file's pool")
     parser.add_argument("--top", type=int, metavar="K", help="find the best K arms (default 1)")
     parser.add_argument(
         "--sigma", type=float, help="scale of the noise around the means (default: values 0 and 1)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the means, if they are drawn")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of means that are drawn")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
 @dataclass(frozen=True)
 class _Case:
-    """What is planned: so many arms, by a deadline, on a pool."""
+    """What is planned: how many arms, by which deadline, on which pool."""
 
     arms: int
     scaling: Scaling
@@ -166,7 +166,7 @@ def _of_file(options: argparse.Namespace) -> _Case:
 
 
 def _unless_planned(policy: Policy) -> str | None:
-    """What to say of a race whose policy does not plan as `staged` does."""
+    """A note for a race whose policy does not plan as `staged` does."""
     if policy.name == "staged":
         return None
     return f"the policy of the race is {policy}: this is staged's plan"
@@ -177,17 +177,17 @@ def _what_to_measure(file: str, scaling: Scaling | None) -> str:
     if scaling is None:
         return (
             f"{file} has no scaling, so it is not known how long pulls take: {measure}, then give "
-            "`scaling` in the file, or --scaling, and with --pull the seconds it measured on one "
+            "`scaling` in the file, or --scaling, and as --pull the seconds it measured on one "
             "core"
         )
     return (
         f"{scaling} says how pulls scale, not how long one takes (the race measures that): "
-        f"{measure}, and give with --pull the seconds it measured on one core"
+        f"{measure}, and give as --pull the seconds it measured on one core"
     )
 
 
 def _in_seconds(pool: CorePool, pull: str) -> CorePool:
-    """The same pool with another level: a pull takes so long on the fewest cores it may have."""
+    """The same pool, scaled so that a pull takes `pull` on the fewest cores it may have."""
     table = pool.runtime_seconds
     factor = seconds_of(pull, "--pull") / float(table[np.isfinite(table)][0])
     return CorePool(pool.cores, lambda cores: factor * float(table[cores - 1]))
@@ -221,7 +221,7 @@ def _stages(chain: theory.Chain, scaling: Scaling) -> list[dict[str, Any]]:
 def _worth(
     case: _Case, plan: theory.RacePlan, means: Floats | None, sigma: float | None
 ) -> dict[str, Any]:
-    """The bottleneck beside SSH's, and how likely the best is found."""
+    """The bottleneck, that of SSH, and how likely the best is found."""
     chain = plan.chain
     worth: dict[str, Any] = {
         "bottleneck": chain.bottleneck,
@@ -260,16 +260,16 @@ def _as_json(
 
 def _facts(case: _Case, chain: theory.Chain, worth: dict[str, Any]) -> list[tuple[str, str]]:
     beyond = f" beyond the top {case.top - 1}" if case.top > 1 else ""
-    text = f"{chain.bottleneck}, the least over the cuts of pulls in all times arms kept{beyond}"
+    text = f"{chain.bottleneck}: the least, over the cuts, of pulls in all × arms kept{beyond}"
     facts = [("scaling", str(case.scaling)), ("bottleneck", text)]
     if worth["best_bottleneck"] > chain.bottleneck:
-        text = "is the largest that fits; here the first stage is longer, for what data may show"
+        text = "is the largest that fits; here the first stage is longer: its data improve the cuts"
         facts.append(("", f"{worth['best_bottleneck']} {text}"))
     if "ssh" in worth:
         facts.append(("SSH", "{bottleneck} with its k* = {k}".format(**worth["ssh"])))
     if "success" in worth:
         fixed, adaptive = (_at_least(worth["success"][name]) for name in ("chain", "staged"))
-        text = f"{fixed} for this chain as it stands, {adaptive} as staged plans anew on the way"
+        text = f"{fixed} for this chain as it is, {adaptive} with staged's replanning"
         facts.append(("success", f"{text}: by bounds, for these means"))
     if case.note is not None:
         facts.append(("note", case.note))

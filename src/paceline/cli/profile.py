@@ -26,7 +26,7 @@ NAME = "profile"
 SUMMARY = "measure how a pull scales with its cores"
 DESCRIPTION = """\
 Run pulls of a race file's command on 1, 2, 4, … cores, and fit a curve to their
-times. A race does the same as it goes; this shows it beforehand."""
+times. A race does the same while it runs; this shows it beforehand."""
 
 _WIDEST = 80
 _FIGURES = (".png", ".svg", ".pdf")
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--figure", type=Path, metavar="PATH", help="draw times and curves (.png, .svg or .pdf)"
     )
     parser.add_argument(
-        "--up-to", type=int, metavar="N", help="cores up to which curves are drawn (default 40)"
+        "--up-to", type=int, metavar="N", help="draw curves up to this many cores (default 40)"
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     add_options(parser, lambda option: option.in_profile)
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_figure(path: Path) -> None:
-    """Refuse a figure that could not be written when all is measured."""
+    """Refuse a figure that could not be written after the measurements."""
     require_matplotlib()
     if path.suffix not in _FIGURES:
         raise InvalidInput(f"cannot draw {path}: its name must end in {', '.join(_FIGURES)}")
@@ -88,7 +88,7 @@ def _check_figure(path: Path) -> None:
 
 @contextlib.contextmanager
 def _saying(text: str) -> Iterator[None]:
-    """Show a text on a terminal meanwhile."""
+    """Show a text on a terminal while something takes time."""
     if not sys.stderr.isatty():
         yield
         return
@@ -144,9 +144,9 @@ def _print_model(profile: races.Profile) -> None:
     runtime = profile.runtime
     print(f"fitted: {runtime.describe()} ({runtime.model}; c is the number of cores)")
     if math.isfinite(runtime.error):
-        print(f"        {runtime.error:.1%} off where a core count was held out of the fit")
+        print(f"        {runtime.error:.1%} off at a core count that is left out of the fit")
     else:
-        print("        too few core counts to hold one out and see how well it predicts")
+        print("        too few core counts to leave one out and see how well it is predicted")
 
 
 def _as_json(profile: races.Profile) -> dict[str, Any]:

@@ -21,9 +21,8 @@ Find the best of many settings of a command that prints a number.
   paceline race 'gzip -c big' 'zstd -c big' --value time --minimize
 
 With -L the command is a template: {name} is filled in for every arm, {seed} and
-{cores} for every pull. Without, each of several commands is an arm: it is run
-by sh as it stands, and finds its seed and cores in $PACELINE_SEED and
-$PACELINE_CORES.
+{cores} for every pull. Without -L, each of several commands is an arm: sh runs it
+unchanged, and it finds its seed and cores in $PACELINE_SEED and $PACELINE_CORES.
 
 Exit codes: 0 a verdict, 2 bad input, 3 undecided at a limit, 4 stopped by
 failures, 130 interrupted (by Ctrl-C or SIGTERM; says how to resume)."""
@@ -32,7 +31,7 @@ failures, 130 interrupted (by Ctrl-C or SIGTERM; says how to resume)."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.epilog = policies_page()
-    # Else -1,1 would be taken for an option; argparse knows single negative numbers only.
+    # Otherwise -1,1 would be taken for an option: argparse knows only single negative numbers.
     parser._negative_number_matcher = re.compile(r"-\.?\d")
     parser.add_argument("commands", nargs="+", metavar="COMMAND", help="what to run")
     parser.add_argument(
@@ -58,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
             raise InvalidInput(
                 "--value time: say --minimize to find the fastest, or --maximize for the slowest"
             )
-        # A time depends on the cores, so all pulls have the same.
+        # A time depends on the cores, so all pulls get the same number.
         keywords.setdefault("cores_per_pull", 1)
     return racing.run_race(command, arms, keywords, options)
 
@@ -66,19 +65,19 @@ def run(options: argparse.Namespace) -> int:
 def _add_command(group: Any) -> None:
     group.add_argument("--value", default="last", help=VALUE_HELP)
     group.add_argument("--shell", action="store_true", help="have sh run the template")
-    group.add_argument("--cwd", metavar="FOLDER", help="run it there")
+    group.add_argument("--cwd", metavar="FOLDER", help="run it in this folder")
     group.add_argument(
         "--env",
         action="append",
         metavar="NAME=VALUE",
-        help="set in its environment; {name}, {seed} and {cores} are filled in",
+        help="set a variable of its environment; {name}, {seed} and {cores} are filled in",
     )
 
 
 def _arms(options: argparse.Namespace) -> tuple[Command, tuple[dict[str, Any], ...]]:
     """The command and the arms that fit it."""
     settings: dict[str, Any] = {
-        # Written out, so that the race can be resumed from any folder.
+        # An absolute path, so that the race can be resumed from any folder.
         "cwd": os.path.abspath(options.cwd or "."),
         "environment": dict(_variable(text) for text in options.env or ()),
         "value": options.value,
@@ -117,8 +116,8 @@ def _plain(command: str) -> str:
     for name in ("seed", "cores"):
         if f"{{{name}}}" in command:
             raise InvalidInput(
-                f"{{{name}}} in {command!r}: of several commands each is run as it stands, so "
-                f"write $PACELINE_{name.upper()} (or give one command, and -L)"
+                f"{{{name}}} in {command!r}: several commands are run unchanged, so write "
+                f"$PACELINE_{name.upper()} (or give one command, and -L)"
             )
     return command
 

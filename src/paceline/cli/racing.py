@@ -1,4 +1,4 @@
-"""What the commands that race have in common: their output options, and the race itself."""
+"""What all verbs that race have in common: their output options, and the race itself."""
 
 import argparse
 import contextlib
@@ -17,21 +17,21 @@ FILE_HELP = "the race: command, arms and options in TOML"
 
 
 def add_output(parser: argparse.ArgumentParser, *, dry_run: bool = True) -> None:
-    """What is printed and written."""
+    """Declare the options on what is printed and written."""
     group = parser.add_argument_group("the answer")
     group.add_argument("--json", action="store_true", help="print the result as JSON")
     group.add_argument(
         "-q",
         "--quiet",
         action="store_true",
-        help="show no progress, and print the best arm and nothing else (or the JSON)",
+        help="show no progress, and print only the best arm (or the JSON)",
     )
     group.add_argument(
         "--export",
         action="append",
         type=Path,
         metavar="FILE",
-        help="write the standings at the end; the name ends in .csv, .json or .md",
+        help="write the standings at the end, to a .csv, .json or .md file",
     )
     if dry_run:
         group.add_argument(
@@ -45,7 +45,7 @@ def run_race(
     keywords: dict[str, Any],
     options: argparse.Namespace,
 ) -> int:
-    """Race, or with --dry-run say what would be done; return the exit code."""
+    """Race, or with --dry-run say what would be run; return the exit code."""
     check_exports(options.export or ())
     if options.dry_run:
         print_facts(races.prepare(command, arms, **keywords).describe())
@@ -57,7 +57,7 @@ def run_race(
 
 @contextlib.contextmanager
 def watching(options: argparse.Namespace) -> Iterator[Screen | bool]:
-    """What shows a race while it runs, on stderr: stdout has only the answer."""
+    """The screen that shows a race while it runs, on stderr: stdout has only the answer."""
     screen = make_screen(not options.quiet, keep=False)
     try:
         yield False if screen is None else screen

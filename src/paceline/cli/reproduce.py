@@ -17,7 +17,7 @@ from paceline.paper.index_page import write_index
 from paceline.paper.report import Report, Setup, require_matplotlib
 
 NAME = "reproduce"
-SUMMARY = "a figure of the paper, from a new simulation"
+SUMMARY = "reproduce a figure of the paper from a new simulation"
 DESCRIPTION = """\
 Run an experiment of the paper and write its figure (PNG and SVG) and its data (CSV).
 
@@ -26,12 +26,12 @@ Run an experiment of the paper and write its figure (PNG and SVG) and its data (
   strategies    200  figure 2: one at a time, a fixed batch, APR
   confidence     10  figure 3: time to a confidence, APR and Batch Racing
   deadline       10  figure 4: success by a deadline, SSH, SH and UCB-E
-  theory        100  worked examples, T* and bounds beside simulated times
+  theory        100  worked examples, T* and bounds next to simulated times
   cosmology      60  parameters of the universe from supernovae, on real cores
-  all                every one of them, and an index page
+  all                all of these, and an index page
 
-cosmology also runs races for real, on two cores and for twenty minutes;
-`--real-runs 0` leaves these out, as `all` does unless they are asked for."""
+cosmology also runs real races, on two cores and for twenty minutes;
+`--real-runs 0` leaves these out, and so does `all` unless it is given --real-runs."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--real-runs",
         type=int,
         metavar="N",
-        help="races of each policy that cosmology runs for real (default: as many as --runs, "
+        help="real races of each policy that cosmology runs (default: as many as --runs, "
         "and none with all)",
     )
     parser.add_argument(
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
                 raise InvalidInput(
                     f"--{name.replace('_', '-')} goes with cosmology, not with {options.name}"
                 )
-    require_matplotlib()  # what is missing shows before the work, not after it
+    require_matplotlib()  # if it is missing, say so before the work, not after it
     try:
         options.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -113,7 +113,7 @@ def _reproduce(name: str, setup: Setup, folder: Path) -> Report:
         files += [folder / f"{name}-answer.csv", folder / f"{name}-answer.json"]
         for file in files[-2:]:
             export(report.answer, file)
-        print("\nA race for real, to a confidence:\n")
+        print("\nA real race to a confidence:\n")
         print_result(report.answer)
         print()
     print(f"- {', '.join(str(f) for f in files)} ({time.perf_counter() - began:.1f} s)")

@@ -11,9 +11,9 @@ from paceline.cli.flags import add_options, given
 NAME = "resume"
 SUMMARY = "continue a race from its journal"
 DESCRIPTION = """\
-Continue a race of commands that was interrupted, from its journal: nothing
-that was recorded is run again. A race that ended at a limit continues if the
-limit is raised.
+Continue an interrupted race of commands from its journal. Nothing that was
+recorded is run again. A race that ended at a limit continues if the limit is
+raised.
 
   paceline resume race.jsonl
   paceline resume race.jsonl --deadline 20m"""
@@ -21,7 +21,7 @@ limit is raised.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("journal", metavar="JOURNAL", help="what -j of the race named")
+    parser.add_argument("journal", metavar="JOURNAL", help="the file given to the race as -j")
     add_options(parser, lambda option: option.kept == "session")
     racing.add_output(parser, dry_run=False)
 

@@ -10,7 +10,7 @@ from paceline.races import read_race_file
 NAME = "run"
 SUMMARY = "a race described in a TOML file"
 DESCRIPTION = """\
-Race what a file describes. Options given here go before those in the file.
+Run the race that a file describes. Options given here override those in the file.
 
   paceline check race.toml
   paceline run race.toml --deadline 10m -j race.jsonl"""
@@ -28,6 +28,6 @@ def run(options: argparse.Namespace) -> int:
     race = read_race_file(options.file)
     changes = given(options)
     if "journal" in changes:
-        # In the file a path starts at the file's folder, here at the present one.
+        # In the file a path is relative to the file's folder, here to the current one.
         changes["journal"] = os.path.abspath(changes["journal"])
     return racing.run_race(race.command, race.arms, race.options | changes, options)

@@ -12,12 +12,12 @@ from paceline.durations import say_seconds
 
 NAME = "show"
 SUMMARY = "the standings in a journal"
-DESCRIPTION = "Print how the race in a journal stands or ended; it may be running meanwhile."
+DESCRIPTION = "Print how the race in a journal stands or ended; it may still be running."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("journal", metavar="JOURNAL", help="what -j of the race named")
+    parser.add_argument("journal", metavar="JOURNAL", help="the file given to the race as -j")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _state(view: races.JournalView) -> str:
-    # In this order: a race that was resumed has an old verdict.
+    # In this order: a resumed race still has its old verdict.
     if view.running:
         return "running"
     if view.ending is None:

@@ -42,21 +42,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-c",
         "--confidence",
         type=float,
-        help="stop when the best is known so surely (default 0.95)",
+        help="stop when the best is known with this probability (default 0.95)",
     )
     parser.add_argument("-d", "--deadline", type=float, metavar="SECONDS", help="stop by then")
     parser.add_argument("--rewards", default="bernoulli", help="bernoulli (default) or normal")
-    parser.add_argument("--sigma", type=float, default=1.0, help="of normal rewards (default 1)")
+    parser.add_argument(
+        "--sigma", type=float, default=1.0, help="standard deviation of normal rewards (default 1)"
+    )
     parser.add_argument(
         "--noise", help="what the policy assumes: normal, if it has to learn the variances"
     )
     parser.add_argument("--top", type=int, default=1, help="find the best TOP arms")
-    parser.add_argument("--tolerance", type=float, default=0.0, help="so much worse is good enough")
-    parser.add_argument("-r", "--replications", type=int, default=1, help="how often (default 1)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--max-pulls", type=float, help="give up before more pulls than this")
     parser.add_argument(
-        "--max-rounds", type=float, default=1e6, help="give up after so many rounds (default 1e6)"
+        "--tolerance", type=float, default=0.0, help="how much worse is good enough"
+    )
+    parser.add_argument(
+        "-r", "--replications", type=int, default=1, help="how many races (default 1)"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--max-pulls", type=float, help="give up after this many pulls")
+    parser.add_argument(
+        "--max-rounds", type=float, default=1e6, help="give up after this many rounds (default 1e6)"
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
@@ -134,7 +140,7 @@ def _print_summary(result: Simulation, undecided: int) -> None:
 
 
 def _guarantee(confidences: Floats) -> str:
-    """Of the decided replications: one for all, unless a deadline ended some of them."""
+    """What is guaranteed for decided replications: the same, unless a deadline ended some."""
     known = confidences[~np.isnan(confidences)]
     if not known.size:
         return "none"
@@ -145,7 +151,7 @@ def _guarantee(confidences: Floats) -> str:
 
 
 def _print_oracle(means: Any, scaling: Any, result: Simulation) -> None:
-    """T*, where there is one: it needs a unique best arm."""
+    """Print T*, if there is one: it needs a unique best arm."""
     falling = np.sort(means)[::-1]
     if result.chosen.shape[1] == 1 and falling[0] > falling[1]:
         optimum = theory.optimal_seconds(theory.gaps_of(means), scaling)

@@ -1,4 +1,4 @@
-"""`paceline demo --virtual`: a race in virtual time, told round by round."""
+"""`paceline demo --virtual`: a race in virtual time, explained round by round."""
 
 import argparse
 from itertools import groupby
@@ -25,7 +25,7 @@ _CONFIDENCE = 0.95
 
 
 def run(options: argparse.Namespace) -> int:
-    """Tell a race with a confidence, then one with a deadline."""
+    """Explain a race to a confidence, then one to a deadline."""
     means = linear_means(0.1)
     print("16 arms with 0/1 rewards; the best wins 90 % of its pulls, the second 80 %.")
     print("Twice the cores make a pull only 1.41 times faster: λ(m) = √m seconds for m at once.\n")
@@ -69,7 +69,7 @@ def _compare(means: np.ndarray, seed: int) -> None:
         )
         correct = f"{int(result.correct.sum())} of {result.correct.size}"
         rows.append((label, result.mean_seconds, float(result.pulls.mean()), correct))
-    print("The same with the pulls at once fixed beforehand (means of 20 races):\n")
+    print("The same race with fixed batches of pulls for comparison (means of 20 races):\n")
     print_table(Table(("strategy", "seconds", "pulls", "correct"), rows))
     print("\nAPR and racing find the right parallelism as they go; a batch has to be guessed.\n")
 
@@ -90,8 +90,8 @@ def _deadline(seed: int) -> None:
         ]
         rows.append((deadline, k, *found))
     print("With a deadline instead: 256 arms, λ(m) = m^0.25. SSH halves k times at once,")
-    print("as the scaling advises; sequential halving does it one by one, and cuts blindly")
-    print("where a stage has no time for a pull of every arm (successes in 100 races):\n")
+    print("as the scaling suggests; sequential halving does it one by one, and cuts blindly")
+    print("if a stage has no time for a pull of every arm (successes in 100 races):\n")
     print_table(Table(("deadline (s)", "k", "SSH", "sequential halving"), rows))
     print("\nNext, after `source .venv/bin/activate`: paceline reproduce all, or")
     print("paceline simulate --help; and README.md.")
