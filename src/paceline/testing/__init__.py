@@ -1,13 +1,13 @@
-"""The laws of what you may write yourself, as tests: subclass one and say what is to be tested.
+"""The laws of what you may write yourself, as tests: subclass one and say what to test.
 
 `PolicyContract` is for policies, `EngineContract` for engines, `EvidenceContract` for evidence,
-`ScalingContract` for scalings, and `ProblemContract` for problems. They need pytest, which nothing
-else here does.
+`ScalingContract` for scalings, and `ProblemContract` for problems. They need pytest; nothing else
+in paceline does.
 """
 
 import pytest
 
-# Before they are imported, so that a law that is broken shows the values.
+# Before they are imported, so that a broken law shows the values.
 pytest.register_assert_rewrite(
     "paceline.testing.engines",
     "paceline.testing.evidence",

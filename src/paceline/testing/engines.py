@@ -24,7 +24,7 @@ ARMS = (10.0, 20.0, 30.0)
 
 
 def seeds(arm: int, first: int, pulls: int) -> list[int]:
-    """Those that a race with the seed 5 would have."""
+    """The seeds of a race with the seed 5."""
     return pull_seeds(5, arm, first, pulls)
 
 
@@ -34,7 +34,7 @@ def answer(arm: float, *, seed: int, cores: int) -> float:
 
 
 def expected(job: Job) -> list[float]:
-    """The values of all pulls of a job of `answer`, in their order."""
+    """The values of all pulls of a job of `answer`, in order."""
     return [
         answer(ARMS[arm], seed=seeds(arm, pull, 1)[0], cores=job.cores)
         for arm, pull in in_turn(job.runs)
@@ -42,7 +42,7 @@ def expected(job: Job) -> list[float]:
 
 
 class Driver:
-    """Gives out jobs, and keeps what is heard of each; what breaks a law is found here."""
+    """Gives out jobs, keeps the events of each, and checks that they break no law."""
 
     def __init__(self, engine: Engine, workers: Workers, patience: float) -> None:
         self.workers = workers
@@ -59,12 +59,12 @@ class Driver:
         return job
 
     def listen(self, seconds: float | None) -> None:
-        """Hear what happens, once."""
+        """Wait for events, once."""
         for event in self.workers.wait(seconds):
             events = self.heard[event.job]
             assert not is_over(events), f"{event} came after the job had ended"
             assert not isinstance(event, Loading) or not events, "Loading comes first"
-            assert not isinstance(event, Began) or events, "Began comes after Loading only"
+            assert not isinstance(event, Began) or events, "Began comes only after Loading"
             if isinstance(event, Values):
                 assert events[-1:] != [Loading(event.job)], "values before it had begun"
                 assert len(event.values) == len(event.seconds)
@@ -76,17 +76,17 @@ class Driver:
         """Listen until these jobs are over."""
         until = self._engine.now() + self._patience
         while not all(is_over(self.heard[job.number]) for job in jobs):
-            assert self._engine.now() < until, f"nothing more is heard: {self.heard}"
+            assert self._engine.now() < until, f"no more events come: {self.heard}"
             self.listen(1.0)
 
     def run(self, *runs: Run, cores: int = 1) -> Event:
-        """Have a job done; return its last event."""
+        """Run a job to its end; return its last event."""
         job = self.start(*runs, cores=cores)
         self.finish(job)
         return self.heard[job.number][-1]
 
     def values(self, job: int) -> list[float]:
-        """All that the job has given."""
+        """All values that the job has given."""
         events = self.heard[job]
         return [value for event in events if isinstance(event, Values) for value in event.values]
 
@@ -97,10 +97,10 @@ def is_over(events: Sequence[Event]) -> bool:
 
 
 class EngineContract(ABC):
-    """Every engine is held to these.
+    """Every engine keeps these laws. Make one in `engine`.
 
-    `patience` is how many seconds of the engine a quick job may take to be heard of. A pull of
-    `long_seconds` is one that is still under way when its job is ended.
+    `patience` is how many seconds, on the engine's clock, a quick job may take. A pull that takes
+    `long_seconds` is still under way when its job is ended.
     """
 
     patience: ClassVar[float] = 60.0
@@ -124,7 +124,7 @@ class EngineContract(ABC):
             workers.close()
 
     def test_it_says_what_it_is_what_there_is_and_what_it_can_do(self) -> None:
-        """A plan is made of this, before anything is started."""
+        """A race is planned with this, before anything is started."""
         engine = self.engine()
         assert engine.name
         assert isinstance(engine.abilities, Abilities)
@@ -134,7 +134,7 @@ class EngineContract(ABC):
         assert engine.now() <= engine.now()
 
     def test_values_come_in_turn_with_their_seeds_and_cores(self) -> None:
-        """The runs of a job take turns, and a pull is what its number says."""
+        """The runs of a job take turns, and a pull's number determines its seed."""
         with self.open(answer) as driver:
             job = driver.start(Run(0, 0, 1), cores=2)
             driver.finish(job)
@@ -146,7 +146,7 @@ class EngineContract(ABC):
                 assert driver.values(job.number) == expected(job)
 
     def test_jobs_run_side_by_side_and_each_has_one_end(self) -> None:
-        """And nothing is heard of a job that has ended."""
+        """And a job that has ended has no more events."""
         with self.open(answer) as driver:
             for number in range(5):
                 jobs = [driver.start(Run(arm, number, 1)) for arm in (0, 1)]
@@ -179,7 +179,7 @@ class EngineContract(ABC):
             assert last.failure.kind == "exception"
             assert "ValueError: no such setting" in last.failure.message
             assert driver.values(last.job) == [ARMS[0]] * (together - 1)
-            assert isinstance(driver.run(Run(0, 3, 1)), Finished), "others are done all the same"
+            assert isinstance(driver.run(Run(0, 3, 1)), Finished), "others are still done"
 
     @pytest.mark.parametrize("odd", [math.nan, math.inf, "3.5", None, [1.0]])
     def test_what_is_no_finite_number_fails_its_pull(self, odd: Any) -> None:
@@ -191,7 +191,7 @@ class EngineContract(ABC):
             assert isinstance(driver.run(Run(0, 0, 1)), Finished)
 
     def test_numbers_of_any_kind_become_floats(self) -> None:
-        """Whatever `float` takes, but for texts."""
+        """Whatever `float` takes, except texts."""
         import numpy as np
 
         for value in (3, True, np.float32(3.0), np.int64(3)):
@@ -201,7 +201,7 @@ class EngineContract(ABC):
                 assert driver.values(last.job) == [float(value)]
 
     def test_a_job_that_is_ended_is_lost_and_others_go_on(self) -> None:
-        """It is not held against its pulls, and its cores can be given out again."""
+        """Its pulls are not to blame, and its cores can be given out again."""
         if not self.engine().abilities.kill:
             pytest.skip("it cannot end a job")
         seconds = self.long_seconds
@@ -220,7 +220,7 @@ class EngineContract(ABC):
             assert isinstance(driver.run(Run(2, 0, 1), cores=2), Finished), "its cores are free"
 
     def test_a_pull_that_ends_its_process_takes_nothing_else_along(self) -> None:
-        """Later jobs are done as if nothing had happened."""
+        """Later jobs are not affected."""
         if not self.has_processes:
             pytest.skip("pulls run in the race's own process")
 
@@ -237,7 +237,7 @@ class EngineContract(ABC):
                 assert isinstance(driver.run(Run(1, number, 1)), Finished)
 
     def test_to_wait_for_nothing_returns_at_once(self) -> None:
-        """The race looks at the clock in between."""
+        """So that the race can look at the clock in between."""
         engine = self.engine()
         workers = engine.open(Workload(answer, ARMS, seeds), 2)
         try:
@@ -260,7 +260,7 @@ class EngineContract(ABC):
             driver.listen(0)
 
     def test_it_serves_two_races_at_once(self) -> None:
-        """Whose jobs have the same numbers."""
+        """Their jobs have the same numbers."""
         with self.open(answer, cores=1) as one, self.open(lambda arm: -arm, cores=1) as other:
             jobs = one.start(Run(0, 0, 1)), other.start(Run(0, 0, 1))
             one.finish(jobs[0])
@@ -269,12 +269,12 @@ class EngineContract(ABC):
             assert other.values(jobs[1].number) == [-ARMS[0]]
 
     def test_commands_are_run_or_refused(self) -> None:
-        """Each is a process of its own, whose output has the value."""
+        """Each pull is a process of its own, and its output has the value."""
         command = Command.parse("sh -c 'exit_with={x}; echo $exit_with {seed}; exit $exit_with'")
         arms = [{"x": 0}, {"x": 3}]
         engine = self.engine()
         if not engine.abilities.commands:
-            with pytest.raises(InvalidInput, match="runs functions, no commands"):
+            with pytest.raises(InvalidInput, match="runs functions, not commands"):
                 race(Command.parse("echo {x}"), arms, engine=engine)
             return
         with self.open(command, arms) as driver:
@@ -289,7 +289,7 @@ class EngineContract(ABC):
             )
 
     def test_a_race_is_run_on_it(self) -> None:
-        """From the public call."""
+        """By the public function."""
 
         def evaluate(arm: float, *, seed: int) -> float:
             return arm + seed % 100 / 10

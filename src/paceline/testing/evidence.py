@@ -18,7 +18,7 @@ _TOPS = pytest.mark.parametrize("top", [1, 2])
 
 
 class EvidenceContract(ABC):
-    """Every kind of evidence keeps these laws. Say how it is made, and what its values are.
+    """Every kind of evidence keeps these laws. Say how to make it, and what its values are.
 
     ```python
     class TestMine(EvidenceContract):
@@ -29,9 +29,9 @@ class EvidenceContract(ABC):
             return rng.normal(-gaps[:, None], 0.3, (gaps.size, pulls))
     ```
 
-    The law that matters is that the best arm is lost with probability δ at most. It is counted in
-    `runs` races in which all arms tie, up to `most_pulls` of each, and refuted where such a count
-    has a chance below 1e-6. Choose values that are the worst it has to bear.
+    The law that matters is that the best arm is lost with probability δ at most. Losses are counted
+    in `runs` races in which all arms tie, up to `most_pulls` of each; the law is refuted if such a
+    count has a probability below 1e-6. Choose the worst values that the evidence must cope with.
     """
 
     each: ClassVar[bool] = False  # whether it needs all values, not only their sums
@@ -45,13 +45,13 @@ class EvidenceContract(ABC):
 
     @abstractmethod
     def values(self, rng: np.random.Generator, gaps: Floats, pulls: int) -> Floats:
-        """Values of arms whose means are so far below a common one: a row per arm.
+        """Values of arms whose means are `gaps` below a common one: a row per arm.
 
         Gaps lie between −0.4 and 0.6.
         """
 
     def fresh(self, evidence: Evidence, rng: np.random.Generator, gaps: Floats) -> Results:
-        """The values of the arms alive up to the next look."""
+        """New values of the arms alive, up to the next look."""
         rows = self.values(rng, gaps[evidence.alive], evidence.next_look() - evidence.depth)
         sums, squares = rows.sum(axis=1), (rows**2).sum(axis=1)
         pulls = np.full(evidence.alive.size, rows.shape[1])
@@ -63,7 +63,7 @@ class EvidenceContract(ABC):
     def looks(
         self, evidence: Evidence, rng: np.random.Generator, gaps: Floats, most_pulls: int
     ) -> Ints:
-        """Take looks until the race is over, or each arm has had so many pulls; who fell."""
+        """Take looks until the race is over or each arm has `most_pulls`; return who fell."""
         fallen = []
         while evidence.alive.size > evidence.top and evidence.next_look() <= most_pulls:
             fallen += evidence.take(self.fresh(evidence, rng, gaps)).tolist()
@@ -71,7 +71,7 @@ class EvidenceContract(ABC):
 
     @_TOPS
     def test_a_look_takes_it_to_the_depth_that_it_asked_for(self, top: int) -> None:
-        """All arms are in at first; whoever falls was in, and is out for good."""
+        """All arms are in at first; an arm that falls was in, and is out for good."""
         rng, gaps = np.random.default_rng(0), np.linspace(0.0, _CLEAR_GAP, _ARMS)
         evidence = self.make(_ARMS, 0.1, top)
         assert evidence.alive.tolist() == list(range(_ARMS))
@@ -109,7 +109,7 @@ class EvidenceContract(ABC):
 
     @_TOPS
     def test_who_is_out_at_a_level_is_out_at_all_higher_ones(self, top: int) -> None:
-        """And whoever is in at δ is not out at a lower one."""
+        """And an arm that is in at δ is not out at a lower level."""
         rng, gaps = np.random.default_rng(3), np.linspace(0.0, _CLEAR_GAP, _ARMS)
         evidence = self.make(_ARMS, 0.01, top)
         levels = (1e-6, 0.005, 0.02, 0.1, 0.3, 0.5)
@@ -124,7 +124,7 @@ class EvidenceContract(ABC):
 
     @_TOPS
     def test_planning_is_told_of_every_arm_alive(self, top: int) -> None:
-        """Bars above 0, a score for each, and how much each varies."""
+        """Bars above 0, a score for each arm, and how much each varies."""
         evidence = self.make(_ARMS, 0.01, top)
         self.looks(evidence, np.random.default_rng(4), np.zeros(_ARMS), 40)
         bars = evidence.bars(np.array([50, 100, 1000]))
@@ -136,7 +136,7 @@ class EvidenceContract(ABC):
 
     @_TOPS
     def test_the_best_arm_is_lost_as_seldom_as_was_promised(self, top: int) -> None:
-        """All tie with arm 0, or are better if they belong to the top as well."""
+        """All others tie with arm 0, or are better if they belong to the top as well."""
         delta = 0.1
         gaps = np.where(np.arange(_ARMS) < top, -0.4, 0.0)
         gaps[0] = 0.0

@@ -42,14 +42,14 @@ class PolicyContract:
     goal: ClassVar[dict[str, float]]  # what makes it stop
 
     def task(self, **changes: Any) -> Task:
-        """What the policy is told, with some of it changed."""
+        """The task of the policy, with these changes."""
         given: dict[str, Any] = {"arms": ARMS, "scaling": PowerLaw(0.5), "seed": 5, **self.goal}
         return Task(**(given | changes))
 
     def rounds(self, pacer: Pacer, seed: int, *, pieces: bool) -> Iterator[tuple[Round, Results]]:
         """Play a race; with `pieces`, tell every round in parts and in another order.
 
-        Where only a part of a round is due, that part is told and stands for the round.
+        If only a part of a round is due, that part is told and stands for the round.
         """
         problem = Bernoulli(MEANS)
         rng, cut = np.random.default_rng(seed), np.random.default_rng(seed + 1)
@@ -65,7 +65,7 @@ class PolicyContract:
             yield wanted, results
 
     def test_a_round_names_each_arm_once_and_asks_for_pulls(self) -> None:
-        """No arm stands twice in a round, and of each something is asked."""
+        """No arm appears twice in a round, and at least one pull of each is asked for."""
         for wanted, _ in self.rounds(self.policy.start(self.task()), 0, pieces=False):
             assert np.unique(wanted.arms).size == wanted.arms.size > 0
             assert (wanted.pulls >= 1).all()
@@ -73,7 +73,7 @@ class PolicyContract:
             assert ((_due(wanted) >= 1) & (_due(wanted) <= wanted.pulls)).all()
 
     def assert_undisturbed(self, disturb: Callable[[Pacer], None], seed: int) -> None:
-        """Two races with the same rewards ask for the same, though one is disturbed."""
+        """Two races with the same rewards ask for the same pulls, even if one is disturbed."""
         quiet, disturbed = self.policy.start(self.task()), self.policy.start(self.task())
         pairs = zip(
             self.rounds(quiet, seed, pieces=False),
@@ -87,13 +87,13 @@ class PolicyContract:
             disturb(disturbed)
 
     def test_asking_changes_nothing(self) -> None:
-        """To ask thrice is to ask once."""
+        """Asking three times is the same as asking once."""
 
-        def ask_thrice(pacer: Pacer) -> None:
+        def ask_three_times(pacer: Pacer) -> None:
             for _ in range(3):
                 pacer.ask()
 
-        self.assert_undisturbed(ask_thrice, seed=1)
+        self.assert_undisturbed(ask_three_times, seed=1)
 
     def test_only_what_is_missing_is_asked_for(self) -> None:
         """What was told is not asked for again."""
@@ -109,7 +109,7 @@ class PolicyContract:
             assert left.how.due.sum() == _due(wanted).sum() - int(first.pulls.sum())
 
     def test_results_in_pieces_and_any_order_lead_to_the_same_race(self) -> None:
-        """Only what was told counts, not in which parts."""
+        """Only what was told counts, not in which parts it was told."""
         whole, parts = self.policy.start(self.task()), self.policy.start(self.task())
         played = list(self.rounds(whole, 2, pieces=False))
         again = list(self.rounds(parts, 2, pieces=True))
@@ -118,7 +118,7 @@ class PolicyContract:
         assert [_due(r).tolist() for r, _ in played] == [_due(r).tolist() for r, _ in again]
 
     def test_a_replay_repeats_the_race(self) -> None:
-        """A pacer is a function of what it was told: so a race can be resumed."""
+        """A pacer is a function of what it was told, so a race can be resumed."""
         first = self.policy.start(self.task())
         record = [results for _, results in self.rounds(first, 3, pieces=False)]
         second = self.policy.start(self.task())
@@ -131,7 +131,7 @@ class PolicyContract:
             assert second.verdict.arms.tolist() == first.verdict.arms.tolist()
 
     def test_which_object_is_told_of_does_not_matter(self) -> None:
-        """In a resumed race λ is another object with the same numbers."""
+        """After a resume, λ is another object with the same numbers."""
         pool = CorePool(6, lambda cores: 0.1 / cores**0.5)
         equal = CorePool.from_json(pool.to_json())
         races = []
@@ -149,11 +149,11 @@ class PolicyContract:
         assert races[0] == races[1]
 
     def test_a_round_that_ends_at_a_time_is_decided_on_what_is_back(self) -> None:
-        """Of some arms all, of others a part or nothing: it goes on, and asking changes nothing."""
+        """With all, some or no pulls of each arm: it goes on, and asking changes nothing."""
         for seed in range(4):
             pacer, rng = self.policy.start(self.task()), np.random.default_rng(seed)
             if not isinstance(asked(pacer).how, Until):
-                pytest.skip("its rounds have no end but their last pull")
+                pytest.skip("its rounds end only with their last pull")
             for _ in range(MOST_ROUNDS):
                 wanted, rounds = pacer.ask(), pacer.rounds
                 assert wanted is pacer.ask()
@@ -181,7 +181,7 @@ class PolicyContract:
         assert pacer.ask() is pacer.verdict is verdict
 
     def test_it_can_be_stopped_at_any_time_and_goes_on_as_if_it_had_not(self) -> None:
-        """To say how a race stands does not disturb it."""
+        """Saying how a race stands does not disturb it."""
         assert not self.policy.start(self.task()).stop("nothing was pulled yet").decided
         self.assert_undisturbed(_stop, seed=6)
 
@@ -197,7 +197,7 @@ class PolicyContract:
                 self.policy.start(self.task(confidence=0.9))
 
     def test_top_and_tolerance_work_or_are_refused(self) -> None:
-        """As the class says of itself."""
+        """As the class says."""
         for change, able in (
             ({"top": 2}, self.policy.finds_top),
             ({"tolerance": 0.1}, self.policy.takes_tolerance),
@@ -223,12 +223,12 @@ def _stop(pacer: Pacer) -> None:
 
 
 def _due(wanted: Round) -> Ints:
-    """What a runner tells at once: all that is asked, or so much of it as is due."""
+    """What a runner tells at once: all that is asked for, or the part of it that is due."""
     return wanted.how.due if isinstance(wanted.how, Looks) else wanted.pulls
 
 
 def _some(wanted: Round, rng: np.random.Generator) -> Results:
-    """What is back when a round ends before all is."""
+    """What is back when a round ends before all of it is."""
     shares = rng.choice([0.0, 0.5, 1.0], wanted.arms.size, p=[0.1, 0.4, 0.5])
     pulls = rng.binomial(wanted.pulls, shares)
     some = pulls > 0

@@ -14,16 +14,16 @@ _SEED = 7
 
 
 class ProblemContract:
-    """Every problem keeps these laws. Say which one is to be tested.
+    """Every problem keeps these laws. Say which one to test.
 
     ```python
     class TestCoins(ProblemContract):
         problem = Coins([0.2, 0.8])
     ```
 
-    Rewards are drawn and held against the means and the noise that it declares, with tests that a
-    good problem fails once in a million. `times` says how many sums of `pulls` rewards are drawn of
-    each arm: fewer, if they are slow.
+    Rewards are drawn and compared with the means and the noise that it declares, by tests that a
+    good problem fails once in a million. `times` says how many sums of `pulls` rewards are drawn
+    for each arm; choose fewer if they are slow.
     """
 
     problem: ClassVar[Problem]
@@ -54,7 +54,7 @@ class ProblemContract:
         assert self.problem.means is None or self.problem.means.shape == (self.problem.arms,)
 
     def test_sums_have_the_declared_means_and_noise(self) -> None:
-        """And their squares go with them."""
+        """And their squares fit them."""
         for arm in {0, self.problem.arms - 1}:
             sums, squares = self.drawn(arm)
             means, variances = (
@@ -64,12 +64,12 @@ class ProblemContract:
             assert (variances >= -1e-9 * squares).all(), "squares that are too small for the sums"
             self._check_mean(arm, means)
             self._check_variance(variances)
-            # The spread within sums is that between them.
+            # The variance within sums equals that between them.
             between = self.pulls * (means - means.mean()) ** 2
             assert abs(between.mean() - variances.mean()) <= _CERTAIN * _error(between - variances)
 
     def test_single_rewards_have_the_declared_means_and_noise(self) -> None:
-        """They are needed where a race is paired."""
+        """Paired races need them."""
         rows = self.each()
         assert rows.shape == (self.problem.arms, rows.shape[1])
         for arm, row in enumerate(rows):
@@ -82,7 +82,7 @@ class ProblemContract:
             assert set(np.unique(rows)) <= {0.0, 1.0}
 
     def test_of_one_pull_the_square_is_the_square(self) -> None:
-        """Both say the same."""
+        """The sum and the square agree."""
         arms = np.arange(self.problem.arms)
         one, none = np.ones_like(arms), np.zeros_like(arms)
         sums, squares = self.problem.draw(arms, one, none, np.random.default_rng(3))
@@ -102,7 +102,7 @@ class ProblemContract:
         assert draw() == draw()
 
     def test_a_numbered_draw_depends_on_the_arm_and_the_number_alone(self) -> None:
-        """Not on how many are drawn at once, nor on who is drawn before."""
+        """Not on how many are drawn at once, nor on which arm is drawn before."""
         if not self.problem.numbered:
             pytest.skip("its draws have no numbers")
         arms = np.arange(self.problem.arms)
@@ -126,10 +126,10 @@ class ProblemContract:
         if self.problem.means is None:
             return
         apart = abs(values.mean() - self.problem.means[arm])
-        assert apart <= _CERTAIN * _error(values) + 1e-12, f"the mean of arm {arm} is another"
+        assert apart <= _CERTAIN * _error(values) + 1e-12, f"arm {arm} has another mean"
 
     def _check_variance(self, variances: Floats) -> None:
-        """At most σ²: exactly that, where the noise is normal and its scale declared."""
+        """At most σ²; exactly that, if the noise is normal and its scale is declared."""
         most, error = self.problem.sigma**2, _CERTAIN * _error(variances) + 1e-12
         noise = self.problem.noise
         assert variances.mean() <= most + error, "it is noisier than sigma says"

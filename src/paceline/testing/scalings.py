@@ -16,20 +16,20 @@ _CLOSE = 1e-9
 
 
 class ScalingContract:
-    """Every scaling keeps these laws. Say which one is to be tested.
+    """Every scaling keeps these laws. Say which one to test.
 
     ```python
     class TestLogarithmic(ScalingContract):
         scaling = Logarithmic(unit_seconds=2.0)
     ```
 
-    λ must rise from 0 without bound. That two rounds are never faster than one of both is not a
-    must, for some machines are otherwise: a λ of which this is not true says `subadditive = False`.
+    λ must rise from 0 without bound. Two rounds should never be faster than one of both, but some
+    machines are different: if λ is, say `subadditive = False`.
     """
 
     scaling: ClassVar[Scaling]
     subadditive: ClassVar[bool] = True
-    most_pulls: ClassVar[float] = 1e9  # up to so many it is tested
+    most_pulls: ClassVar[float] = 1e9  # it is tested up to these
     longest_seconds: ClassVar[float] = 1e6
 
     def some_pulls(self) -> Floats:
@@ -50,12 +50,12 @@ class ScalingContract:
         assert found.unbounded is None, found.unbounded
 
     def test_it_is_subadditive_or_says_that_it_is_not(self) -> None:
-        """Two rounds are never faster than one of both."""
+        """Two rounds are never faster than one that has both."""
         found = check_assumptions(self.scaling, self.most_pulls).subadditive
         assert (found is None) == self.subadditive, found
 
     def test_the_inverse_gives_back_the_pulls(self) -> None:
-        """Or more, where more take the same time."""
+        """Or more, if more take the same time."""
         pulls = self.some_pulls()
         seconds = self.scaling.seconds(pulls)
         back = self.scaling.pulls(seconds * (1 + 1e-12))
@@ -63,7 +63,7 @@ class ScalingContract:
         assert self.scaling.seconds(back) == pytest.approx(seconds, rel=_CLOSE)
 
     def test_the_inverse_is_the_largest_that_fits(self) -> None:
-        """So many pulls are done in time, and a little more are not."""
+        """That many pulls are done in time, and slightly more are not."""
         seconds = self.some_seconds()
         most = self.scaling.pulls(seconds)
         assert (self.scaling.seconds(most) <= seconds * (1 + _CLOSE)).all()
@@ -71,7 +71,7 @@ class ScalingContract:
         assert (more >= seconds * (1 - _CLOSE)).all()
 
     def test_whole_numbers_come_back_whole(self) -> None:
-        """In floating point λ⁻¹(λ(n)) is often just below n: `whole_pulls` sees to that."""
+        """In floating point λ⁻¹(λ(n)) is often just below n: `whole_pulls` corrects that."""
         for n in range(1, 300):
             seconds = self.scaling.seconds(float(n))
             count = self.scaling.whole_pulls(seconds)
@@ -79,7 +79,7 @@ class ScalingContract:
             assert self.scaling.seconds(float(count)) == pytest.approx(seconds, rel=_CLOSE)
 
     def test_arrays_and_numbers_agree(self) -> None:
-        """To the last bit: a plan made with arrays is kept with numbers."""
+        """To the last bit: a plan made with arrays is carried out with numbers."""
         pulls: Floats = np.r_[0.0, 0.5, 1.0, 7.0, self.some_pulls()[:50]]
         seconds = self.scaling.seconds(pulls)
         assert seconds.tolist() == [self.scaling.seconds(float(m)) for m in pulls]
@@ -88,7 +88,7 @@ class ScalingContract:
         ]
 
     def test_it_compares_by_value(self) -> None:
-        """So that what was planned for it is remembered."""
+        """So that plans made for it can be cached."""
         same = deepcopy(self.scaling)
         assert same == self.scaling
         assert hash(same) == hash(self.scaling)
