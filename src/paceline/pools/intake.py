@@ -54,7 +54,7 @@ class Intake:
         self._recording.commit()
 
     def record_unused(self, one: Assignment, why: str) -> None:
-        """Record the time of a job that gave no value."""
+        """Record the part of a job's time that gave no value."""
         seconds = round(one.unused_seconds(self._clock.now()), 9)
         if seconds and one.left:
             self._recording.add(TimeSpent(self._at(), one.job.cores, seconds, one.left[0].arm, why))

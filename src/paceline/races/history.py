@@ -85,7 +85,7 @@ class History:
             self._on_failure = record.options["on_failure"]
 
     def _take_round(self, record: RoundEnded) -> None:
-        if self._made is None:  # it was one of the first pulls, before there was a plan
+        if self._made is None:  # a round of the first pulls, before there was a plan
             return
         before = self._rounds[-1].conditions if self._rounds else None
         pool = record.pool or (before.scaling if before else self._made.pool)

@@ -138,7 +138,7 @@ def _recorded(settings: Settings, kept: Literal["race", "session"]) -> dict[str,
 
 
 def _arms_of(settings: Settings) -> list[Any]:
-    """The arms of a command as they are; those of a function as hashes, to tell them apart."""
+    """The arms of a command as they are; those of a function as hashes."""
     if isinstance(settings.evaluate, Command):
         return [dict(arm) for arm in settings.arms]
     texts = (without_addresses(repr(arm)) for arm in settings.arms)

@@ -109,7 +109,7 @@ class Session:
         return Verdict(everyone, decided=True, confidence=None, reason="all others failed")
 
     def _open(self) -> Plan | Verdict | Interruption:
-        """Pull every arm, on different numbers of cores, to learn how long it takes and the noise.
+        """Pull every arm, on different numbers of cores, to learn the time and noise of a pull.
 
         The pulls count: they answer the first round of the policy. There is a verdict only if the
         deadline comes first.
@@ -203,7 +203,7 @@ class Session:
         plan: Plan | None = None,
         plausible: Callable[[float], bool] | None = None,
     ) -> None:
-        """Have the dispatcher use the arm numbers and the clock of a policy on these arms."""
+        """Have the dispatcher use these arms, and the clock of the plan's policy."""
         self.dispatcher.begin(
             racing,
             rounds=() if plan is None else plan.rounds,
