@@ -19,8 +19,8 @@ _MOST_ARMS = 0.8
 class Opening(Policy):
     """Pull each arm `pulls` times.
 
-    With a deadline it does not wait for the slowest pulls once most arms have a value. It checks
-    this at a twentieth of the time, a tenth, and so on.
+    With only a deadline it does not wait for the slowest pulls once most arms have a value. It
+    checks this at a twentieth of the time, a tenth, and so on.
 
     >>> from paceline import PowerLaw
     >>> pacer = Opening(pulls=2).start(Task(arms=3, scaling=PowerLaw(0.5), deadline=60.0))

@@ -31,7 +31,7 @@ class Racing(Policy):
 
     `evidence` is "group-sequential", "betting" (for values between bounds), "lil" (the paper's
     interval) or "auto": betting for values between bounds, including zeros and ones, and
-    group-sequential for all others. A function may also make your own evidence for a task.
+    group-sequential for all others. It may also be a function that makes evidence for a task.
 
     >>> from paceline import PowerLaw, simulate
     >>> simulate([0.9, 0.5, 0.4], policy=Racing(), scaling=PowerLaw(0.5)).index
@@ -108,7 +108,7 @@ class RacingPacer(Pacer):
         self.leader_pulls = round((alive.size - 1) ** 0.5) if many else 1
         means = evidence.tally.means(alive)
         self.leader = int(alive[np.argmax(means)])
-        most = MOST_PULLS_PER_ARM // (alive.size + self.leader_pulls)  # countable
+        most = MOST_PULLS_PER_ARM // (alive.size + self.leader_pulls)  # countable in all
         grid = DEPTHS[(evidence.depth < DEPTHS) & (most >= DEPTHS)]
         if not grid.size:
             return self.stop("the pulls have reached the largest number that can be counted")
