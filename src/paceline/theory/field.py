@@ -40,7 +40,7 @@ class Field:
 
     @cached_property
     def rates(self) -> Floats:
-        """See `theory.rates`; others fall most slowly behind the last of the top, so against it."""
+        """See `theory.rates`; against the last of the top, behind which others fall most slowly."""
         return self.tails.rates(float(self.top[-1]), self.others)
 
     @cached_property

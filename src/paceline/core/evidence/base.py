@@ -60,9 +60,9 @@ class Evidence(ABC):
     def out_at(self, level: float, arms: Ints) -> bool:
         """Whether all of these arms alive would be out by now, were δ this `level`.
 
-        This says what a race that ends early has shown by then. One of the best k may ever be out
-        at a level with at most that probability, and an arm that is out at one level must be out at
-        all higher ones. By default, evidence shows nothing.
+        This says what a race that ends early has shown by then. The probability that one of the
+        best k is ever out at a level must be at most that level, and an arm that is out at one
+        level must be out at all higher ones. By default, evidence shows nothing.
         """
         return False
 
