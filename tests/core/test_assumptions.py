@@ -69,4 +69,4 @@ def test_real_pools_are_subadditive_but_not_concave(scaling: Scaling) -> None:
 def test_what_is_no_time_is_named(bad: object) -> None:
     found = check_assumptions(Custom(bad))
     assert found.rising is not None
-    assert "no positive number" in found.rising
+    assert "not a positive number" in found.rising

@@ -256,7 +256,7 @@ def test_pulls_too_short_for_the_clock_are_taken() -> None:
         (lambda: Runtime("constant", fixed=1.0, error=-1.0), "error of Runtime"),
         (lambda: Runtime("constant", fixed=1.0)(0.5), "at least 1"),
         (lambda: Runtime("constant", fixed=1.0)(math.inf), "finite"),
-        (lambda: Runtime.from_json({"model": "constant", "speed": 1.0}), "no runtime"),
+        (lambda: Runtime.from_json({"model": "constant", "speed": 1.0}), "not a runtime"),
     ],
 )
 def test_bad_input_is_refused(make: Callable[[], object], says: str) -> None:

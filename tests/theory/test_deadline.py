@@ -99,7 +99,10 @@ def test_the_scale_of_the_rewards_enters_theorem_3_through_its_exponent() -> Non
         (lambda: stages_to_combine(1, 1.0, PowerLaw(0.5)), "at least 2"),
         (lambda: stages_to_combine(8, 0.0, PowerLaw(0.5)), "above 0"),
         (lambda: stages_to_combine(8, 1.0, PowerLaw(0.5), rule="best"), "unknown rule"),  # type: ignore[arg-type]
-        (lambda: success_bound([0.1, 0.2], 9.0, PowerLaw(0.5), k=3), "no 3 can be combined"),
+        (
+            lambda: success_bound([0.1, 0.2], 9.0, PowerLaw(0.5), k=3),
+            "3 of them cannot be combined",
+        ),
         (lambda: hardness([0.0, 0.1]), "unique"),
     ],
 )

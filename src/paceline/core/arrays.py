@@ -59,7 +59,7 @@ def whole(value: int, what: str, *, least: int = 1) -> int:
 
 
 def failure_probability(confidence: float) -> float:
-    """Turn a confidence into δ, refusing what lies outside (0, 1).
+    """Turn a confidence into δ, refusing values outside (0, 1).
 
     >>> round(failure_probability(0.95), 12)
     0.05

@@ -1,4 +1,4 @@
-"""What the paper assumes of λ, checked on a grid; each failure is named with a witness."""
+"""Check what the paper assumes of λ on a grid; each failure is named with a witness."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What holds of a scaling function on the grid that was looked at; None means it holds.
+    """Which assumptions fail for a scaling function on the grid that was checked; None: it holds.
 
-    The paper assumes that λ rises from 0, grows without bound, and is concave. Its algorithms
-    need of the last only subadditivity, λ(a + b) ≤ λ(a) + λ(b), and keep their guarantees
-    without it: it is what makes a bigger round worth while.
+    The paper assumes that λ rises from 0, grows without bound, and is concave. Instead of
+    concavity its algorithms only need subadditivity, λ(a + b) ≤ λ(a) + λ(b), which makes a bigger
+    round worthwhile. Their guarantees hold even without it.
     """
 
     rising: str | None
@@ -26,7 +26,7 @@ class Assumptions:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """One sentence for every assumption that fails, the gravest first."""
+        """One sentence for every assumption that fails, the most serious first."""
         found = (self.rising, self.unbounded, self.subadditive, self.concave)
         return tuple(text for text in found if text is not None)
 
@@ -59,7 +59,7 @@ def _rising(scaling: Scaling, grid: Floats, seconds: Floats) -> str | None:
         return f"λ does not start at 0: λ(0) = {scaling.seconds(0.0):g}"
     bad = np.flatnonzero(~np.isfinite(seconds) | (seconds <= 0))
     if bad.size:
-        return f"λ is no positive number: λ({grid[bad[0]]:g}) = {seconds[bad[0]]:g}"
+        return f"λ is not a positive number: λ({grid[bad[0]]:g}) = {seconds[bad[0]]:g}"
     falls = np.flatnonzero(np.diff(seconds) < -_SLACK * seconds[1:])
     if falls.size:
         i = int(falls[0])
@@ -71,8 +71,8 @@ def _rising(scaling: Scaling, grid: Floats, seconds: Floats) -> str | None:
 
 
 def _unbounded(grid: Floats, seconds: Floats) -> str | None:
-    # No finite grid shows a limit; a λ that has stopped rising over the last third of the
-    # logarithmic grid is taken to have one.
+    # No finite grid shows a limit. A λ that does not rise over the last third of the logarithmic
+    # grid is taken to have one.
     third = -grid.size // 3
     if seconds[-1] <= seconds[third] * (1 + 1e-6):
         return f"λ is bounded: it stays near {seconds[-1]:g} s from {grid[third]:g} pulls on"

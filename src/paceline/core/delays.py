@@ -1,8 +1,8 @@
-"""How long pulls really take beside what λ says, and what that means for a stage.
+"""How long pulls really take compared with λ, and what that means for a stage.
 
-A stage that waits for all of its pulls waits for the slowest. One that is ended when most are back
-has to start some more than it needs, and is done much sooner: `Boxed` is λ for such stages. It is
-fair to the arms as long as the time that a pull takes says nothing about its value.
+A stage that waits for all of its pulls waits for the slowest. A stage that ends when most are back
+starts a few more than it needs and is done much sooner: `Boxed` is λ for such stages. This is fair
+to the arms as long as the time of a pull says nothing about its value.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from paceline.core.arrays import Floats
 from paceline.core.scaling import Scaling
 
 _LEVELS: Floats = (np.arange(40) + 0.5) / 40
-# Before the first pull, a guess: log-normal, and less regular than most work is.
+# A guess for the time before the first pull: log-normal, and less regular than most work.
 _GUESS: Floats = np.exp(0.25 * np.array([-1.53, -0.89, -0.49, -0.16, 0.16, 0.49, 0.89, 1.53]))
-_FEW = 64  # pulls; with fewer the guess counts as well
+_FEW = 64  # with fewer pulls, the guess counts as well
 _SHARES: Floats = np.r_[np.arange(0.2, 0.9, 0.1), 0.9, 0.94, 0.97, 0.985]
 _MOST = 1e15
 
@@ -35,7 +35,7 @@ class Delays:
 
     @classmethod
     def seen(cls, multiples: Sequence[float] | Floats) -> "Delays":
-        """From pulls so far and, while they are few, from a guess."""
+        """Learn from the pulls so far and, while they are few, from a guess."""
         known = np.asarray(multiples, dtype=np.float64)
         sample = known if known.size >= _FEW else np.r_[known, _GUESS]
         quantiles = [_rounded(one) for one in np.quantile(sample, _LEVELS)]
@@ -55,23 +55,23 @@ class Delays:
         return cls(tuple(numbers[1:]), numbers[0])
 
     def quantile(self, levels: float | Floats) -> Floats:
-        """That multiple is not exceeded by this share of the pulls."""
+        """The multiples that these shares of the pulls do not exceed."""
         return np.asarray(np.interp(levels, _LEVELS, self.quantiles))
 
 
 def _rounded(multiple: float) -> float:
-    """As it is kept; never 0, however wrong λ may be: stages take some time."""
+    """Round a multiple; never to 0, however wrong λ is, because stages take some time."""
     return max(float(f"{multiple:.4g}"), 1e-9)
 
 
 @dataclass(frozen=True)
 class Boxed(Scaling):
-    """The seconds until so many pulls are back, if a few more are started and the rest is cut off.
+    """The seconds until m pulls are back, if a few more are started and the rest is cut off.
 
-    As many pulls as can run at once end at their own times; what came before them on the same cores
-    has averaged out. Of these last ones the share is awaited that makes for the least
-    seconds, which may be all; with `wait` it is. From a table: between its points it is
-    interpolated.
+    The pulls of the last wave each end at a time of their own; the times of those before them, on
+    the same cores, have averaged out. The stage waits for the share of the last wave that takes the
+    fewest seconds in all. This may be the whole wave; with `wait` it always is. The seconds come
+    from a table and are interpolated between its points.
 
     >>> from paceline import PowerLaw
     >>> Boxed(PowerLaw(0.5), Delays((1.0,) * 40, mean=1.0)).seconds(64) < 8.1
@@ -84,19 +84,19 @@ class Boxed(Scaling):
 
     @cached_property
     def _logs(self) -> tuple[Floats, Floats]:
-        """Of pulls, and of the seconds that they take."""
+        """The logarithms of pulls, and of the seconds that they take."""
         grid = np.unique(np.ceil(np.geomspace(1, _MOST, 700)))
         seconds = np.maximum.accumulate(self._ways(grid)[1].min(axis=0))
-        # It has to rise, if ever so little, to have an inverse.
+        # λ must rise, however little, to have an inverse.
         return np.log(grid), np.log(seconds) + 1e-9 * np.arange(grid.size)
 
     def launch(self, pulls: float) -> int:
-        """How many pulls to start, for so many to be back in `seconds(pulls)`."""
+        """How many pulls to start so that `pulls` of them are back within `seconds(pulls)`."""
         started, seconds = self._ways(np.array([float(pulls)]))
         return int(np.ceil(started[np.argmin(seconds[:, 0]), 0] * (1 - 1e-9)))
 
     def _ways(self, pulls: Floats) -> tuple[Floats, Floats]:
-        """Pulls to start, and seconds until enough are back, for several shares to be awaited."""
+        """Pulls to start, and seconds until enough are back: a row per share that is awaited."""
         widest = self.scaling.widest
         started, last = pulls[None], np.minimum(pulls, widest)[None]
         shares = 1 - 0.5 / last  # the median of the slowest
@@ -122,5 +122,5 @@ class Boxed(Scaling):
 
     @property
     def widest(self) -> float:
-        """As of the scaling."""
+        """The same as that of the scaling."""
         return self.scaling.widest

@@ -1,9 +1,9 @@
-"""What looks wrong about the values of a race: said, and where it must, kept from being evidence.
+"""What looks wrong about the values of a race: reported, and if serious, not used as evidence.
 
-Every guarantee rests on an assumption about the values, and some that do not hold can be seen. A
-doubt names the arms and says what to do. Most leave the verdict as it is. One that voids it takes
-the confidence away: values that never vary show no noise at all, and values that rise with every
-pull are a counter, not a measurement. Rare values that were never seen cannot be doubted.
+Every guarantee rests on an assumption about the values, and some violations can be seen. A doubt
+names the arms and says what to do. Most leave the verdict as it is. One that voids it takes the
+confidence away: values that never vary show no noise at all, and values that rise with every pull
+are a counter, not a measurement. Rare values that were never seen cannot be doubted.
 """
 
 import math
@@ -16,20 +16,20 @@ from paceline.core.arrays import Floats
 from paceline.core.noise import Noise
 from paceline.core.words import listed
 
-_FEW = 8  # pulls: of fewer nothing is said
-_RARE = 100  # zeros of every arm: a success may be as rare as that, but then it takes long
-_ENOUGH = 20  # to speak of the shape of an arm's values
+_FEW = 8  # pulls: about fewer nothing is said
+_RARE = 100  # zeros from every arm: successes may be this rare, but then the race takes long
+_ENOUGH = 20  # pulls to judge the shape of an arm's values
 _FEW_LEVELS = 6
-_MOST_EQUAL = 0.1  # of the values are the same, beyond chance: rounded ones have twins, not so many
-_FAR_OFF = 60.0  # times what half of the values are off: exponential ones never are
-_LEAST_SIZE, _LARGEST_SIZE = 1e-145, 1e152  # of noise that can be squared, and added up
-_LEAST_NOISE = 2e-14  # of the size of the values: a hundred times the rounding of one
+_MOST_EQUAL = 0.1  # share of equal values; rounding makes some values equal, but fewer than this
+_FAR_OFF = 60.0  # times the median distance: exponential values never lie that far off
+_LEAST_SIZE, _LARGEST_SIZE = 1e-145, 1e152  # of noise that can be squared and added up
+_LEAST_NOISE = 2e-14  # as a share of the size of the values: a hundred times their rounding
 _SURE = 5.0  # standard errors: a false alarm in a million races
 _SKEWED = 1.0  # an exponential distribution has 2
 _HEAVY = 3.0  # excess kurtosis: a uniform distribution has −1.2, Laplace's 3, an exponential one 6
 _NEAR_A_BOUND = 2.5  # standard deviations of a value
 _RISING = 2.0  # atanh of the correlation of values and their numbers: 0.96
-_DEPENDENT = 0.2  # correlation of a pull with the one before, by ranks
+_DEPENDENT = 0.2  # rank correlation of a pull with the one before
 _ENOUGH_THAT_DIFFER = 5.0
 _MOST_NAMED = 3
 _NO_NOISE = "no noise was seen. Is the seed used, and is the right number read?"
@@ -37,7 +37,7 @@ _NO_NOISE = "no noise was seen. Is the seed used, and is the right number read?"
 
 @dataclass(frozen=True)
 class Doubt:
-    """One thing that looks wrong, and with which arms: what was seen, then what to do.
+    """One thing that looks wrong, and for which arms: what was seen, then what to do.
 
     `voids` says that no confidence may be claimed.
 
@@ -53,7 +53,7 @@ class Doubt:
     voids: bool = False
 
     def text(self, labels: Sequence[str]) -> str:
-        """A line for people."""
+        """The whole doubt in one line."""
         return f"{self.finding(labels)}: {self.advice}"
 
     def finding(self, labels: Sequence[str]) -> str:
@@ -65,7 +65,7 @@ class Doubt:
 def find_doubts(values: Sequence[Floats], noise: Noise, *, claims: bool = True) -> list[Doubt]:
     """What looks wrong about the values of each arm, in the order of their pulls.
 
-    Where nothing is claimed of the verdict, their shape does not matter.
+    If no confidence is claimed, their shape does not matter.
 
     >>> from paceline.core.noise.normal import NormalNoise
     >>> rng = np.random.default_rng(0)
@@ -79,7 +79,7 @@ def find_doubts(values: Sequence[Floats], noise: Noise, *, claims: bool = True) 
     varied = {arm: one for arm, one in seen.items() if one.min() < one.max()}
     with np.errstate(all="ignore"):  # values near the largest and the smallest floats
         lost = [*_lost_in_rounding(varied)] or _rising(varied)
-        if lost:  # then whatever else is odd about them follows from that
+        if lost:  # anything else odd about them follows from this
             return found + lost
         found += _dependent(varied)
         if noise.shaped:
@@ -89,14 +89,14 @@ def find_doubts(values: Sequence[Floats], noise: Noise, *, claims: bool = True) 
 
 
 def _constant(seen: dict[int, Floats], noise: Noise, arms: int) -> Iterator[Doubt]:
-    """Arms whose pulls all gave the same; where values are 0 and 1 this is nothing unusual."""
+    """Arms whose pulls all gave the same value; with values 0 and 1 this is nothing unusual."""
     still = [arm for arm, one in seen.items() if one.min() == one.max()]
     if not still:
         return
     first, fewest = seen[still[0]], min(seen[arm].size for arm in still)
     if len(still) == arms:
         if len({float(seen[arm][0]) for arm in still}) == 1 and noise.limits is not None:
-            # No success yet, or no failure: nothing can be decided by that either.
+            # No success yet, or no failure: that decides nothing either.
             if fewest >= _RARE:
                 yield Doubt(
                     "constant",
@@ -121,7 +121,7 @@ def _constant(seen: dict[int, Floats], noise: Noise, arms: int) -> Iterator[Doub
 
 
 def _lost_in_rounding(varied: dict[int, Floats]) -> Iterator[Doubt]:
-    """Arms whose noise floating-point numbers cannot hold, or not its square."""
+    """Arms whose noise, or its square, floating-point numbers cannot hold."""
     found = []
     for arm, one in varied.items():
         least = max(_LEAST_SIZE, _LEAST_NOISE * float(np.abs(one).max()))
@@ -138,7 +138,7 @@ def _lost_in_rounding(varied: dict[int, Floats]) -> Iterator[Doubt]:
 
 
 def _rising(varied: dict[int, Floats]) -> list[Doubt]:
-    """Arms whose values rise, or fall, from pull to pull: nearly without exception."""
+    """Arms whose values rise, or fall, from pull to pull, nearly without exception."""
     found = []
     for arm, one in varied.items():
         rank = _correlation(_ranks(one), np.arange(float(one.size)))
@@ -166,7 +166,7 @@ def _dependent(varied: dict[int, Floats]) -> Iterator[Doubt]:
     found = {}
     for arm, one in varied.items():
         ranks = _ranks(one) / one.size
-        # Among few that differ from the rest, a pair side by side is already much.
+        # If only a few values differ from the rest, two of them side by side already weigh much.
         if one.size * (4 * float(ranks.var())) ** 2 >= _ENOUGH_THAT_DIFFER:
             lagged = _correlation(ranks[1:], ranks[:-1])
             if lagged > _DEPENDENT and lagged * math.sqrt(one.size - 1) > _SURE:
@@ -183,7 +183,7 @@ def _dependent(varied: dict[int, Floats]) -> Iterator[Doubt]:
 
 
 def _outliers(varied: dict[int, Floats]) -> Iterator[Doubt]:
-    """Arms with a value that decides about their mean alone."""
+    """Arms where a single value decides the mean."""
     far = [arm for arm, one in varied.items() if _farthest(one) > _FAR_OFF]
     if far:
         yield Doubt(
@@ -208,7 +208,7 @@ def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
     skewed, heavy = [], []
     for arm, one in many.items():
         if _farthest(one) > _FAR_OFF:
-            continue  # that is said already
+            continue  # already reported as an outlier
         apart, size = (one - one.mean()) / one.std(), one.size
         skewness, kurtosis = float((apart**3).mean()), float((apart**4).mean()) - 3
         if abs(skewness) > max(_SKEWED, _SURE * math.sqrt(6 / size)):
@@ -245,24 +245,25 @@ def _shape(varied: dict[int, Floats]) -> Iterator[Doubt]:
 
 
 def _too_few_values(one: Floats) -> bool:
-    """Whether there are only a few levels, or one is far commoner than rounding makes it."""
+    """Whether there are only a few levels, or one is far more common than rounding explains."""
     levels, often = np.unique(one, return_counts=True)
     if levels.size <= _FEW_LEVELS:
         return True
     margin = _SURE * math.sqrt(_MOST_EQUAL / one.size)
-    by_rounding = float(np.diff(levels).min()) / float(one.std())  # more than the commonest has
+    # Rounded normal values give the commonest a smaller share than this.
+    by_rounding = float(np.diff(levels).min()) / float(one.std())
     return float(often.max()) / one.size > max(_MOST_EQUAL + margin, by_rounding)
 
 
 def _farthest(one: Floats) -> float:
-    """How far a value is from the middle, by how far half of them are."""
+    """The largest distance of a value from the median, in units of the median distance."""
     apart = np.abs(one - np.median(one))
     usual = float(np.median(apart))
     return float(apart.max()) / usual if usual > 0 else 0.0
 
 
 def _ranks(one: Floats) -> Floats:
-    """The place of each value among all; those that are equal share theirs."""
+    """The rank of each value among all; equal values share one."""
     _, place, often = np.unique(one, return_inverse=True, return_counts=True)
     last: Floats = np.cumsum(often).astype(np.float64)
     return np.asarray((last - 0.5 * often)[place])

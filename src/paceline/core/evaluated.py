@@ -1,4 +1,4 @@
-"""A function of the user's as a problem, in virtual time: every reward is computed."""
+"""A user's function as a problem in virtual time: every reward is computed."""
 
 import functools
 import inspect
@@ -14,7 +14,7 @@ from paceline.errors import InvalidInput
 
 
 class Evaluated(Problem):
-    """Rewards from a function of the user's: `evaluate(arm)` or `evaluate(arm, seed=…)` is a pull.
+    """Rewards from a user's function: each pull calls `evaluate(arm)` or `evaluate(arm, seed=…)`.
 
     The seed of an arm's k-th pull is the same whatever the policy or the order of completion.
     Give the true `means`, if you know them, to have the answers judged.
@@ -50,7 +50,7 @@ class Evaluated(Problem):
     def draw(
         self, arms: Ints, pulls: Ints, first: Ints, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
-        """Evaluate every pull; nothing is drawn from the generator but the race's seed."""
+        """Evaluate every pull. Only the race's seed is taken from the generator."""
         race_seed = _race_seed(rng)
         sums, squares = np.zeros(arms.size), np.zeros(arms.size)
         for i, arm in enumerate(arms.tolist()):
@@ -83,12 +83,12 @@ class Evaluated(Problem):
 
 
 def _race_seed(rng: np.random.Generator) -> int:
-    """The seed that all pulls of a race derive theirs from; nothing is drawn."""
+    """The seed from which all pulls of a race derive theirs. This draws nothing."""
     return int(rng.bit_generator.seed_seq.generate_state(1)[0])
 
 
 def takes(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function takes an argument of that name; what cannot be inspected does not.
+    """Whether a function takes an argument of that name; False if it cannot be inspected.
 
     >>> takes(lambda arm, seed: 0.0, "seed"), takes(abs, "seed")
     (True, False)

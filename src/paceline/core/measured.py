@@ -1,4 +1,4 @@
-"""λ through points that were measured."""
+"""λ through measured points."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,11 +13,11 @@ from paceline.errors import InvalidInput
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Measured(Tabulated):
-    """λ through measured points: the seconds that rounds of so many pulls took.
+    """λ through measured points: `seconds[i]` is how long a round of `pulls[i]` pulls took.
 
-    The least-squares fit, in relative error, among functions that start at 0, rise and are
-    concave; it passes through points that already are so. Beyond the last point λ goes on
-    with the slope it had there.
+    λ is the least-squares fit, in relative error, among functions that start at 0, rise and are
+    concave. It passes through all points if they already have that shape. Beyond the last point it
+    continues with the slope it had there.
 
     >>> scaling = Measured(pulls=[1, 2, 4], seconds=[1.0, 1.5, 2.0])
     >>> round(scaling.seconds(2), 9), round(scaling.seconds(3), 9), round(scaling.pulls(2.5), 9)
@@ -47,7 +47,7 @@ class Measured(Tabulated):
 
     @cached_property
     def table(self) -> tuple[bytes, bytes, float]:
-        """The points, and how it goes on."""
+        """The points, and the slope beyond them."""
         return self.knots.tobytes(), self.values.tobytes(), self.last_slope
 
     def _seconds(self, pulls: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""How much longer a race may take: from how far apart the arms still in are."""
+"""How much longer a race may take, judged by how far apart the remaining arms are."""
 
 import math
 from collections.abc import Sequence
@@ -11,12 +11,11 @@ from paceline.core.arrays import Floats
 
 @dataclass(frozen=True)
 class Outlook:
-    """The gap between the leader (of the top k, the last) and the arm nearest to it.
+    """The gap between the leader (with a top k, the k-th) and the arm nearest to it.
 
-    And the pulls that it would take to tell them apart.
-
-    `nearest` are the places of the two; `pulls` is how many more are needed in all, about, if the
-    gaps are what they seem. `unclear` says that the gap may as well be 0: then it takes longer.
+    `nearest` holds the places of these two. `pulls` estimates how many more pulls are needed in
+    all, if the gaps are what they seem. `unclear` says that the gap could also be 0; then the race
+    takes longer.
     """
 
     nearest: tuple[int, int]
@@ -29,7 +28,7 @@ class Outlook:
 def outlook(
     values: Sequence[Floats], delta: float, *, paired: bool = False, top: int = 1
 ) -> Outlook | None:
-    """The outlook for arms with these values, higher ones being better; None if it is too early.
+    """The outlook for arms with these values (higher is better); None if it is too early to tell.
 
     >>> rng = np.random.default_rng(0)
     >>> found = outlook([rng.normal(0, 1, 400), rng.normal(0.2, 1, 400)], delta=0.05)
@@ -45,7 +44,7 @@ def outlook(
 def _outlook(values: Sequence[Floats], delta: float, paired: bool, top: int) -> Outlook | None:
     means = np.array([one.mean() for one in values])
     ahead = np.argsort(-means, kind="stable")[:top].tolist()
-    leader = ahead[-1]  # the last that would be chosen, and has to be told from the next
+    leader = ahead[-1]  # the last that would be chosen; it must be told apart from the next
     best = values[leader]
     bar = 2 * math.log(1 / delta) + _COST  # squared standard errors
     needed, nearest = np.zeros(means.size), (-1, math.inf, 0.0)
@@ -58,7 +57,7 @@ def _outlook(values: Sequence[Floats], delta: float, paired: bool, top: int) -> 
         gap, error = float(means[leader] - means[place]), math.sqrt(variance / both)
         if not math.isfinite(gap + error):
             return None
-        likely = max(gap, error)  # a gap that is lost in the noise is no larger than that
+        likely = max(gap, error)  # a gap lost in the noise is no larger than the error
         needed[place] = bar * (math.sqrt(variance) / likely) ** 2 if likely > 0 else math.inf
         if gap < nearest[1]:
             nearest = (place, gap, error)
@@ -69,4 +68,4 @@ def _outlook(values: Sequence[Floats], delta: float, paired: bool, top: int) -> 
     return Outlook((leader, place), gap, error, more, unclear=gap < 2 * error)
 
 
-_COST = 4.0  # of looking often, in squared standard errors
+_COST = 4.0  # the cost of looking often, in squared standard errors

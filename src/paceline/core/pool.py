@@ -1,4 +1,4 @@
-"""A pool of whole cores, seen as a scaling: pulls run in waves of so many cores each."""
+"""A pool of whole cores, seen as a scaling: pulls run in waves, each on a whole number of cores."""
 
 import math
 from collections import Counter
@@ -35,7 +35,7 @@ class CorePool(Tabulated):
     m pulls run in waves; a wave of w pulls gives each ⌊cores/w⌋ cores, and λ(m) is the least
     time of any sequence of waves for m pulls. So λ steps up wave by wave, is subadditive but
     not concave, and past `cores` pulls a bigger round buys no more throughput. `runtime` may be
-    measured seconds, {cores: seconds}: between those counts the smaller one is used.
+    measured seconds, {cores: seconds}: between two of these counts, the smaller one is used.
 
     >>> pool = CorePool(4, lambda cores: 8 / cores**0.5)
     >>> [pool.seconds(m) for m in (1, 4, 5, 8)]
@@ -48,8 +48,8 @@ class CorePool(Tabulated):
 
     cores: int
     runtime_seconds: Floats  # of one pull on 1, 2, … cores
-    # Waves that give each pull the same cores differ only in being full: the full ones, and of
-    # these the one with the highest throughput.
+    # Among waves that give each pull the same cores, only the full one is kept. The best of these
+    # has the highest throughput.
     _widths: Ints
     _wave_seconds: Floats
     _best_width: int
@@ -75,15 +75,15 @@ class CorePool(Tabulated):
 
     @cached_property
     def table(self) -> tuple[int, bytes]:
-        """How many cores, and how long a pull takes on how many."""
+        """The number of cores, and the seconds of a pull on each count."""
         return self.cores, self.runtime_seconds.tobytes()
 
     @cached_property
     def _least_seconds(self) -> Floats:
         """The least seconds of 0, 1, … pulls, up to where only waves of the best kind are added.
 
-        Among as many other waves as the best one is wide, some make up a multiple of its width
-        and can be exchanged for it: cores² pulls suffice. The cap keeps huge pools quick.
+        Take as many other waves as the best one is wide: some of them make up a multiple of its
+        width and can be exchanged for it. So cores² pulls suffice. The cap keeps huge pools quick.
         """
         most = min(self.cores**2, max(4 * self.cores, 10_000))
         least = np.zeros(most + 1)
@@ -113,7 +113,7 @@ class CorePool(Tabulated):
         return pulls
 
     def waves(self, pulls: int) -> tuple[Wave, ...]:
-        """The waves in which `pulls` pulls take λ(pulls), the widest first."""
+        """The waves that complete `pulls` pulls in λ(pulls) seconds, the widest first."""
         total = whole(pulls, "pulls", least=0)
         bulk, rest = (int(part) for part in self._split(np.asarray(total)))
         widths = Counter({self._best_width: bulk})
@@ -133,16 +133,16 @@ class CorePool(Tabulated):
 
     @property
     def widest(self) -> float:
-        """The pulls of a wave of the highest throughput."""
+        """The number of pulls in the wave with the highest throughput."""
         return float(self._best_width)
 
     @property
     def least_seconds_per_pull(self) -> float:
-        """Seconds per pull in the waves of the highest throughput."""
+        """Seconds per pull in the wave with the highest throughput."""
         return self._best_seconds / self._best_width
 
     def to_json(self) -> list[float | None]:
-        """The seconds of a pull on 1, 2, … cores; None where it may not have so few.
+        """The seconds of a pull on 1, 2, … cores; None where that is too few for a pull.
 
         >>> CorePool.from_json(CorePool(2, {1: 3.0, 2: 2.0}).to_json()).seconds(1)
         2.0
@@ -161,7 +161,7 @@ class CorePool(Tabulated):
 
 
 def _tabulate(cores: int, runtime: Runtime) -> Floats:
-    """Seconds of one pull on 1, 2, … cores, never rising: a pull may leave cores idle."""
+    """Seconds of one pull on 1, 2, … cores. They never rise: a pull may leave cores idle."""
     if isinstance(runtime, Mapping):
         points = {whole(c, "a core count of CorePool"): t for c, t in runtime.items()}
         if 1 not in points:

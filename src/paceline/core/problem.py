@@ -1,6 +1,6 @@
 """Problems: arms whose rewards can be drawn, singly or as sufficient statistics of many pulls.
 
-A problem owns no generator: whoever draws brings one.
+A problem owns no random generator: the caller passes one.
 """
 
 import math
@@ -18,14 +18,14 @@ from paceline.core.noise.normal import NormalNoise
 from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.errors import InvalidInput
 
-_CHUNK = 1_000_000  # rewards in memory at once, where they have to be drawn one by one
+_CHUNK = 1_000_000  # rewards in memory at once, if they must be drawn one by one
 
 
 class Problem(ABC):
     """Arms with noisy rewards; higher is better.
 
-    `means` are the true means (None if nobody knows them), `sigma` the sub-Gaussian scale of the
-    noise, from which intervals get their width, and `noise` what a policy may know of it.
+    `means` are the true means (None if they are unknown), `sigma` is the sub-Gaussian scale of the
+    noise, which sets the width of intervals, and `noise` is what a policy may know about it.
     """
 
     arms: int
@@ -44,13 +44,13 @@ class Problem(ABC):
     ) -> tuple[Floats, Floats]:
         """Draw `pulls[i]` rewards of `arms[i]`; return their sums and their sums of squares.
 
-        `first[i]` is how many pulls of that arm were drawn before, if rewards are `numbered`.
+        If rewards are `numbered`, `first[i]` is how many pulls of that arm were drawn before.
         """
 
     def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
-        """Draw `pulls` rewards of every arm, a row per arm; the k-th of all share their seed.
+        """Draw `pulls` rewards of every arm, a row per arm; the k-th of all arms share a seed.
 
-        Nothing is in common here, whatever the seeds: a problem that knows better overrides this.
+        By default shared seeds have no effect; a problem where they do overrides this.
         """
         one = np.ones(arms.size, dtype=np.int64)
         columns = [self.draw(arms, one, first + k * one, rng)[0] for k in range(pulls)]
@@ -100,8 +100,8 @@ class Bernoulli(Problem):
 class Normal(Problem):
     """Normal rewards with the given means and one standard deviation.
 
-    `common` is the share of the variance that pulls with the same seed have in common: it drops
-    out of their differences, if a race is paired.
+    `common` is the share of the variance that pulls with the same seed have in common. In a paired
+    race it drops out of their differences.
 
     >>> Normal([0.3, 0.1], sigma=2.0).arms
     2
@@ -117,7 +117,7 @@ class Normal(Problem):
 
     @property
     def noise(self) -> Noise:
-        """Normal, the standard deviation known."""
+        """Normal with a known standard deviation."""
         return NormalNoise(sigma=self.sigma)
 
     def draw(
@@ -132,7 +132,7 @@ class Normal(Problem):
         return sums, spread + sums**2 / pulls
 
     def draw_each(self, arms: Ints, pulls: int, first: int, rng: np.random.Generator) -> Floats:
-        """Draw what is common to all, then what each has of its own."""
+        """Draw the part that all arms share, then each arm's own part."""
         assert self.means is not None
         shared = math.sqrt(self.common) * rng.standard_normal(pulls)
         own = math.sqrt(1 - self.common) * rng.standard_normal((arms.size, pulls))
@@ -142,7 +142,7 @@ class Normal(Problem):
 class Distributions(Problem):
     """One frozen scipy distribution per arm (anything with `mean`, `support` and `rvs`).
 
-    `sigma` may be left out where every distribution is bounded: half the width then does.
+    `sigma` may be left out if every distribution is bounded: half the width then takes its place.
 
     >>> from scipy import stats
     >>> problem = Distributions([stats.beta(2, 5), stats.uniform(0, 1)])
@@ -155,7 +155,7 @@ class Distributions(Problem):
         missing = [d for d in self.distributions if not (hasattr(d, "rvs") and hasattr(d, "mean"))]
         if missing:
             raise InvalidInput(
-                f"{missing[0]!r} is no frozen scipy distribution: write stats.beta(2, 5), say"
+                f"{missing[0]!r} is not a frozen scipy distribution such as stats.beta(2, 5)"
             )
         self.means = checked_means([d.mean() for d in self.distributions])
         self.arms = self.means.size
@@ -199,14 +199,14 @@ class Distributions(Problem):
 
 
 def checked_means(means: Any) -> Floats:
-    """True means of at least two arms."""
+    """The means as an array, checked to be those of at least two arms."""
     array = finite_floats(means, "means")
     at_least_two(array.size)
     return array
 
 
 def at_least_two(arms: int) -> int:
-    """A number of arms among which there is something to find."""
+    """Return the number of arms if there are at least two; else raise."""
     if arms == 0:
         raise InvalidInput("there are no arms: give at least two candidates")
     if arms == 1:

@@ -13,7 +13,7 @@ NO_ARMS: Ints = np.zeros(0, dtype=np.int64)
 
 
 class How:
-    """How a round is run and heard of: together, on shares, at looks, or until a moment.
+    """How a round runs and reports: together, on shares, at looks, or until a moment.
 
     With `each`, the policy is given all values, not only their sums.
     """
@@ -21,17 +21,17 @@ class How:
     each: bool = False
 
     def keeping(self, some: Bools | slice, pulls: Ints) -> "How":
-        """The same for the arms at `some` places, of which so many pulls are left."""
+        """The same for the arms at `some` places only, with `pulls` of each left."""
         return self
 
     def after(self, told: Ints) -> "How":
-        """The same when so many pulls of the arms were told."""
+        """The same once `told` pulls of the arms have been reported."""
         return self
 
 
 @dataclass(frozen=True)
 class Together(How):
-    """All pulls at once, on even shares of the whole pool; heard of as they come in."""
+    """All pulls at once, on even shares of the whole pool; results are reported as they come in."""
 
     each: bool = False
 
@@ -40,42 +40,42 @@ class Together(How):
 class Shares(How):
     """Each pull gets its `share` of the pool: one number for all, or one per arm.
 
-    It starts as soon as so much is free, in the order of the round: `Shares(1.0)` is one pull after
-    the other.
+    A pull starts as soon as its share is free, in the order of the round: `Shares(1.0)` runs one
+    pull after the other.
     """
 
     share: float | Floats
 
     def keeping(self, some: Bools | slice, pulls: Ints) -> How:
-        """Those arms' shares."""
+        """Keep the shares of those arms."""
         return Shares(self.share[some]) if isinstance(self.share, np.ndarray) else self
 
 
 @dataclass(frozen=True, eq=False)
 class Looks(How):
-    """All at once, on even shares; the policy hears next of `due[i]` pulls of each arm.
+    """All at once, on even shares; the policy is next told `due[i]` pulls of each arm.
 
-    It hears of these at once, and of no others with them.
+    It is told these together, and no others with them.
     """
 
     due: Ints
     each: bool = False
 
     def keeping(self, some: Bools | slice, pulls: Ints) -> How:
-        """Of no arm more than is left."""
+        """No arm has more due than it has left."""
         return Looks(np.minimum(self.due[some], pulls), self.each)
 
     def after(self, told: Ints) -> How:
-        """So much less is due."""
+        """What was told is no longer due."""
         return Looks(np.maximum(self.due - told, 0), self.each)
 
 
 @dataclass(frozen=True)
 class Until(How):
-    """All at once, on even shares, until `moment`, a time of the race.
+    """All at once, on even shares, until `moment`, in seconds since the start of the race.
 
-    The round then ends with what is back, whichever pulls these are, of some arms more and of
-    others fewer than were asked for. The policy hears of it once.
+    The round then ends with whatever is back: some arms may have more pulls than were asked for,
+    others fewer. The policy is told once.
     """
 
     moment: float
@@ -87,7 +87,7 @@ _ALL = slice(None)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """Pulls decided together: `pulls[i]` of `arms[i]`; no arm stands twice.
+    """Pulls decided together: `pulls[i]` of `arms[i]`; no arm appears twice.
 
     >>> Round(np.array([0, 1]), np.array([4, 8]), Until(60.0)).total
     12
@@ -102,15 +102,15 @@ class Round:
         object.__setattr__(self, "total", _total(self.pulls))
 
     def keeping(self, pulls: Ints) -> "Round":
-        """The same with other numbers of pulls, without arms that are left with none."""
+        """The same round with other numbers of pulls, without the arms that have none left."""
         some = pulls > 0
-        if some.all():  # the same arms: whoever asked sees at once that all of it is answered
+        if some.all():  # the same arms: the caller sees at once that all of it is answered
             return Round(self.arms, pulls, self.how.keeping(_ALL, pulls))
         left = pulls[some]
         return Round(self.arms[some], left, self.how.keeping(some, left))
 
     def after(self, told: Ints) -> "Round":
-        """What is left of it when `told[i]` pulls of `arms[i]` were told.
+        """What is left of the round after `told[i]` pulls of `arms[i]` were told.
 
         >>> Round(np.array([5, 7]), np.array([4, 8])).after(np.array([4, 2])).pulls
         array([6])
@@ -118,7 +118,7 @@ class Round:
         return Round(self.arms, self.pulls, self.how.after(told)).keeping(self.pulls - told)
 
     def within(self, most: float) -> "Round":
-        """The same round, or so much of it, in proportion, that it has at most `most` pulls.
+        """The same round, scaled down in proportion if it has more than `most` pulls.
 
         >>> Round(np.array([0, 1]), np.array([4, 8])).within(7).pulls
         array([2, 4])
@@ -127,18 +127,18 @@ class Round:
             return self
         part = self.keeping((self.pulls * (most / self.total)).astype(np.int64))
         if isinstance(part.how, Looks) and not part.how.due.any():
-            return NOTHING  # the policy would hear of none of it
+            return NOTHING  # the policy would be told none of it
         return part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:
-    """Finished pulls, as sufficient statistics: of `arms[i]`, how many, their sum and squares.
+    """Finished pulls as sufficient statistics: for `arms[i]` their number, sum and squares.
 
-    `spreads`, where it is given, are the squares around the arm's own mean: around 0 they would
-    drown in those of a large mean. `cubes` are the third powers around it, which show how skewed
-    values are. `values`, where a round asks for each, has a row per arm. `last` says that the round
-    has ended, whatever is missing of it.
+    `spreads`, if given, are the sums of squares around the arm's own mean: taken around 0, they
+    would drown in the square of a large mean. `cubes` are the third powers around that mean, which
+    show how skewed the values are. `values` has a row per arm, if the round asks for each value.
+    `last` says that the round has ended, whatever is missing from it.
     """
 
     arms: Ints
@@ -157,7 +157,7 @@ class Results:
 
 
 def _total(pulls: Ints) -> int:
-    # Sequential policies have rounds of one pull, which numpy sums at 20 times the price.
+    # Sequential policies have rounds of one pull, which numpy takes 20 times as long to sum.
     return int(pulls[0]) if pulls.size == 1 else int(pulls.sum())
 
 
@@ -166,9 +166,9 @@ NO_RESULTS = Results(NO_ARMS, NO_ARMS, np.zeros(0), np.zeros(0))
 
 
 class Conditions(NamedTuple):
-    """How the pool is when a round is complete: the seconds since the start, and λ as now known.
+    """The state of the pool when a round is complete: seconds since the start, and λ as now known.
 
-    `delays` says how the times of pulls spread; None if all is exactly as λ says.
+    `delays` says how the times of pulls spread; None if they are exactly what λ says.
     """
 
     seconds: float
@@ -180,7 +180,7 @@ class Conditions(NamedTuple):
 class Interruption:
     """Why a runner ends a race before its policy does.
 
-    What can happen is the runner's own: it subclasses this, for arms that failed, say.
+    Each runner subclasses this for its own reasons, for example for arms that failed.
     """
 
 
@@ -188,7 +188,7 @@ class Interruption:
 class Verdict:
     """How a race ended: the best arm or the best few, or those among which it is undecided.
 
-    `confidence` is what is guaranteed about `arms`; None where nothing is.
+    `confidence` is what is guaranteed about `arms`; None if nothing is.
     """
 
     arms: Ints

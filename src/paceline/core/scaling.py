@@ -1,7 +1,7 @@
 """λ, the scaling function: how long m pulls take when they share the pool evenly.
 
-One pull on a share α of the pool takes λ(1/α), so λ(1) is one pull on everything. A policy sees
-nothing of the machine but λ (`seconds`) and its inverse (`pulls`).
+One pull on a share α of the pool takes λ(1/α), so λ(1) is the time of one pull on everything. All
+that a policy sees of the machine is λ (`seconds`) and its inverse (`pulls`).
 """
 
 import math
@@ -16,10 +16,10 @@ import numpy as np
 from paceline.core.arrays import Floats, non_negative, positive
 from paceline.errors import InvalidInput
 
-# Relative slack for comparing times that were computed in two ways.
+# The relative slack when comparing times that were computed in two ways.
 ROUNDING = 1e-12
 
-# λ⁻¹ soon leaves int64 behind: at m^0.1 twice the time buys 1024 times the pulls.
+# λ⁻¹ soon exceeds int64: at m^0.1, twice the time buys 1024 times as many pulls.
 MOST_PULLS_AT_ONCE = 2.0**60
 
 
@@ -45,7 +45,7 @@ class Scaling(ABC):
     @overload
     def seconds(self, pulls: Floats) -> Floats: ...
     def seconds(self, pulls: Any) -> Any:
-        """λ: the seconds that `pulls` pulls take, run at once on even shares of the pool."""
+        """λ: the seconds that `pulls` pulls take if they run at once on even shares of the pool."""
         return self._apply(self._seconds, pulls, "pulls")
 
     @overload
@@ -70,7 +70,7 @@ class Scaling(ABC):
 
     @property
     def widest(self) -> float:
-        """How many pulls can run at once; more have to follow each other."""
+        """How many pulls can run at once; more must wait their turn."""
         return math.inf
 
     @property
@@ -111,7 +111,7 @@ class Scaling(ABC):
         return float(result[0]) if np.ndim(values) == 0 else result
 
     def __add__(self, other: "Scaling") -> "Scaling":
-        """Serial phases that scale differently add up: λ(m) = β₁ m + β₂ λ'(m) is built so."""
+        """Serial phases that scale differently add up, as in λ(m) = β₁ m + β₂ λ'(m)."""
         return Sum((self, other)) if isinstance(other, Scaling) else NotImplemented
 
     def __mul__(self, factor: float) -> "Scaling":
@@ -123,13 +123,13 @@ class Scaling(ABC):
 class Tabulated(Scaling):
     """A scaling that is a table of numbers: frozen, and equal to any other with the same table.
 
-    What is true of λ must not depend on which object says it: a race that is resumed has others.
+    Equality must not depend on the object: a resumed race builds new ones.
     """
 
     @property
     @abstractmethod
     def table(self) -> tuple[Hashable, ...]:
-        """All that it is made of; arrays as their bytes, whose hash is computed once."""
+        """All of its parts; arrays as bytes, whose hash is computed once."""
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -143,7 +143,7 @@ class Tabulated(Scaling):
 
 
 def differs(one: Scaling, other: Scaling) -> bool:
-    """Whether two scalings are not the same λ; seen at once where they are the same object.
+    """Whether two scalings differ; the answer is immediate if they are the same object.
 
     >>> differs(PowerLaw(0.5), PowerLaw(0.5)), differs(PowerLaw(0.5), Amdahl(0.5))
     (False, True)
@@ -179,7 +179,7 @@ class PowerLaw(Scaling):
 
     @property
     def least_seconds_per_pull(self) -> float:
-        """Zero unless q = 1: a power law has no least work, and the lower bound's c_λ is 0."""
+        """Zero unless q = 1: a power law has no least work, so c_λ of the lower bound is 0."""
         return self.unit_seconds if self.q == 1 else 0.0
 
 
@@ -223,7 +223,7 @@ class Amdahl(Scaling):
 
     @property
     def least_seconds_per_pull(self) -> float:
-        """The parallel part: the serial one is shared by ever more pulls."""
+        """The parallel part: ever more pulls share the serial one."""
         return self.unit_seconds * (1 - self.serial)
 
 
@@ -231,9 +231,9 @@ class Amdahl(Scaling):
 class Ernest(Scaling):
     """Ernest's model of a run on c cores: τ(c) = fixed + parallel/c + log·ln c + linear·c seconds.
 
-    A pull never uses more cores than help it, so λ never falls. Shares below one core are taken
-    as time slices of one: λ(m) = τ(1)·m/cores for m > cores. The last two terms make λ convex
-    between, so the paper's third assumption fails; it stays subadditive, which the policies need.
+    A pull never uses more cores than help it, so λ never falls. Shares below one core count as
+    time slices of a core: λ(m) = τ(1)·m/cores for m > cores. The last two terms make λ convex in
+    between, so the paper's third assumption fails. It stays subadditive, which the policies need.
 
     >>> model = Ernest(fixed=1.0, parallel=8.0, linear=0.5, cores=16)
     >>> model.seconds(1), model.seconds(4), model.seconds(16), model.seconds(32)

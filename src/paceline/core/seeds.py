@@ -1,4 +1,4 @@
-"""Seeds: a pull's depends on the race, the arm and its number only, never on when it ran."""
+"""Seeds: that of a pull depends only on the race, the arm and its number, not on when it runs."""
 
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ _WORTH_AN_ARRAY = 4
 def pull_seed(race_seed: int, arm: int, pull: int, *, paired: bool = False) -> int:
     """Return the seed of the `pull`-th pull of `arm`; with `paired`, all arms share it.
 
-    31 bits: what C programs, numpy's old generator and scikit-learn all take as a seed.
+    It has 31 bits, so C programs, numpy's old generator and scikit-learn all accept it.
 
     >>> pull_seed(0, arm=3, pull=7) == pull_seed(0, arm=3, pull=7)
     True
@@ -43,8 +43,8 @@ def pull_seeds(
     if count < _WORTH_AN_ARRAY or first + count > 2**32:
         pulls = range(first, first + count)
         return [pull_seed(race_seed, arm, pull, paired=paired) for pull in pulls]
-    # A SeedSequence mixes the words of its key one after the other, the number of the pull last:
-    # up to there it is the same for all of them, and its first word is all that is needed.
+    # A SeedSequence mixes the words of its key one after the other, with the number of the pull
+    # last. Up to there it is the same for all pulls, and only its first word is needed.
     key = (0,) if paired else (1, arm)
     before = np.random.SeedSequence(entropy=race_seed, spawn_key=key)
     words = max(4, _words(race_seed)) + sum(_words(word) for word in key)
@@ -72,7 +72,7 @@ def _words(value: int) -> int:
 def replication_seeds(seed: int, replication: int) -> tuple[np.random.SeedSequence, int]:
     """Return the seed of the rewards of a replication, and the seed of its policy's own choices.
 
-    They depend on the replication's number only, so that any split over processes agrees.
+    They depend only on the replication's number, so any split over processes gives the same.
     """
     sequence = np.random.SeedSequence(entropy=seed, spawn_key=(2, replication))
     rewards, policy = sequence.spawn(2)

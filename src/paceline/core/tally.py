@@ -1,4 +1,4 @@
-"""What is known of every arm: how many pulls, their sum, their squares, and how skewed they are."""
+"""What is known about each arm: the number of its pulls, their sum, squares and skewness."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import numpy as np
 from paceline.core.arrays import Floats, Ints
 from paceline.core.rounds import Results
 
-_ROUNDING_OF_SQUARES = 1e-12  # what is below that share of them is no spread
+_ROUNDING_OF_SQUARES = 1e-12  # a spread below this share of the squares counts as none
 _ROUNDING_OF_VALUES = 1e-14
 
 
@@ -34,7 +34,7 @@ class Tally:
         return cls(np.zeros(arms, dtype=np.int64), np.zeros(arms), np.zeros(arms))
 
     def add(self, results: Results) -> None:
-        """Take in results. No arm stands twice in them, so plain indexing adds up right."""
+        """Take in results. No arm appears twice in them, so plain indexing adds up right."""
         if results.spreads is not None:
             self._merge_moments(results, results.spreads)
         if results.arms.size == 1:  # sequential policies: scalars are 4 times faster
@@ -48,7 +48,7 @@ class Tally:
         self.squares[results.arms] += results.squares
 
     def plus(self, results: Results) -> "Tally":
-        """Another one, that has these results too."""
+        """A copy that has these results too."""
         parts = (self.pulls, self.sums, self.squares, self.spreads, self.cubes)
         more = Tally(*(None if part is None else part.copy() for part in parts))  # type: ignore[arg-type]
         more.add(results)
@@ -61,7 +61,7 @@ class Tally:
             return np.where(pulls > 0, self.sums[arms] / pulls, -np.inf)
 
     def variances(self, arms: Ints) -> Floats:
-        """Unbiased empirical variances of `arms`; NaN below two pulls, 0 where all is rounding."""
+        """Unbiased variances of `arms`; NaN below two pulls, 0 if all the spread is rounding."""
         pulls = self.pulls[arms].astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = self.sums[arms] / pulls
@@ -75,16 +75,16 @@ class Tally:
             return np.where(pulls > 1, spread / (pulls - 1), np.nan)
 
     def third_moments(self, arms: Ints) -> Floats:
-        """The mean third power around each arm's mean; 0 where it is not known."""
+        """The mean third power around each arm's mean; 0 if it is not known."""
         if self.cubes is None:
             return np.zeros(arms.size)
         moments: Floats = self.cubes[arms] / np.maximum(self.pulls[arms], 1)
         return moments
 
     def _merge_moments(self, results: Results, spreads: Floats) -> None:
-        """Both spreads, and what the two means are apart (Chan, Golub and LeVeque 1979).
+        """Add both spreads and the part from the gap of the means (Chan, Golub, LeVeque 1979).
 
-        Third powers likewise (Pébay 2008).
+        Third powers are merged likewise (Pébay 2008).
         """
         if self.spreads is None:
             self.spreads = np.zeros_like(self.sums)

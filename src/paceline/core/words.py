@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """So many names at most, with an 'and' before the last.
+    """List at most `most` names, with an 'and' before the last.
 
     >>> listed(["a", "b", "c"], most=6), listed(["a", "b", "c"], most=2), listed(["a"], most=2)
     ('a, b and c', 'a, b and 1 more', 'a')

@@ -1,1 +1,1 @@
-"""The paper's instances, and one module per figure. Needs matplotlib, an extra."""
+"""The paper's instances, and one module per figure. It needs matplotlib, an extra."""

@@ -14,11 +14,11 @@ from paceline.simulation import simulate
 GAPS = (0.01, 0.03, 0.1, 0.3, 0.5)
 CONFIDENCE = 0.9
 DEFAULT_RUNS = 100
-LEAST_WORK = 0.1  # α₁: without some least work per pull the lower bound is 0
+LEAST_WORK = 0.1  # α₁: without some least work per pull, the lower bound is 0
 
 
 class Example(NamedTuple):
-    """A number that the paper works out, and ours."""
+    """A number from the paper, and ours."""
 
     text: str
     paper: float
@@ -63,12 +63,12 @@ def worked_examples() -> list[Example]:
 
 
 def scaling_with_least_work(q: float) -> Scaling:
-    """λ(m) = α₁ m + (1 − α₁) m^q: the form that the lower bound asks for."""
+    """λ(m) = α₁ m + (1 − α₁) m^q: the form that the lower bound needs."""
     return LEAST_WORK * PowerLaw(1.0) + (1 - LEAST_WORK) * PowerLaw(q)
 
 
 def reproduce(setup: Setup) -> Report:
-    """Compare APR's simulated time with what theory says of it, on the instances of figure 3."""
+    """Compare APR's simulated time with the theory, on the instances of figure 3."""
     runs = setup.runs or DEFAULT_RUNS
     examples = worked_examples()
     jobs = [(q, gap, runs, setup.seed) for q in SCALING_EXPONENTS for gap in GAPS]

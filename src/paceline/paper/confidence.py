@@ -42,7 +42,7 @@ class _Job(NamedTuple):
 
 
 def reproduce(setup: Setup) -> Report:
-    """All four q, eight gaps, APR and nine batch sizes; mean and standard error over the runs."""
+    """Run four q, eight gaps, APR and nine batch sizes; report mean and standard error."""
     runs = setup.runs or PAPER_RUNS
     cells = measure(setup, runs)
     aprs = [cell for cell in cells if cell.batch is None]
@@ -109,7 +109,7 @@ def measure(setup: Setup, runs: int) -> list[Cell]:
 
 
 def policy_of(batch: int | None) -> Policy:
-    """The policies of figure 3: Batch Racing with that batch, or (None) APR."""
+    """The policies of figure 3: Batch Racing with this batch, or APR for None."""
     if batch is None:
         return APR(beta=2.0, deviation=DEVIATION)
     return BatchRacing(batch=batch, deviation=DEVIATION)

@@ -1,7 +1,7 @@
 """The physical experiment: which cosmology explains the supernovae best, on real processes.
 
-The scaling of a pull is measured, policies race in virtual time on pools of many sizes, and the
-same races are run on this machine's cores.
+The scaling of a pull is measured. Then policies race in virtual time on pools of many sizes, and
+the same races run on this machine's cores.
 """
 
 import math
@@ -38,7 +38,7 @@ def reproduce(setup: Setup) -> Report:
     cores = available_cores().cores
     if cores < REAL_CORES:
         raise InvalidInput(
-            f"this experiment measures how pulls scale, for which it needs {REAL_CORES} cores: "
+            f"this experiment needs {REAL_CORES} cores to measure how pulls scale: "
             f"this process may use {cores}"
         )
     runs = setup.runs or PAPER_RUNS
@@ -105,7 +105,7 @@ def _notes(lab: Lab) -> Iterable[str]:
 
 
 def _apart(one: Cell, other: Cell) -> float:
-    """How many standard errors lie between two rates, if both are of the same probability."""
+    """How many standard errors lie between two rates, if both have the same probability."""
     races = one.races + other.races
     right = (one.races * one.success + other.races * other.success) / races
     error = math.sqrt(right * (1 - right) * (1 / one.races + 1 / other.races))
@@ -113,7 +113,7 @@ def _apart(one: Cell, other: Cell) -> float:
 
 
 def _compared(lab: Lab, cells: Sequence[Cell], answer: Result | None) -> Iterable[str]:
-    """What was seen for real, beside virtual time."""
+    """Compare the races on real cores with virtual time."""
     for cell in cells:
         if (cell.goal, cell.where) == ("deadline", "real"):
             same = (cell.goal, cell.pool, "virtual", cell.policy)

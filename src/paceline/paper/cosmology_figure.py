@@ -17,12 +17,12 @@ _STYLES: dict[str, dict[str, Any]] = {
     "racing": {"color": "tab:blue", "marker": "^", "markersize": 5},
     "racing, paired": {"color": "tab:cyan", "marker": "D", "markersize": 4},
 }
-_ASIDE = {"SSH": 1 / 1.06, "SH": 1.0, "staged": 1.06}  # so that none hides another
+_ASIDE = {"SSH": 1 / 1.06, "SH": 1.0, "staged": 1.06}  # so that no mark hides another
 _TICKS = (1, 2, 4, 8, 16, 40)
 
 
 def draw(cells: Sequence[Cell], profile: Profile, deadline: float, source: str) -> Figure:
-    """Three panels; what was run for real has large hollow marks."""
+    """Draw three panels; races on real cores have large hollow marks."""
     figure = new_figure(14.5, 4.6)
     left, right, third = figure.subplots(1, 3)
     draw_scaling(left, profile.measured, profile.runtime, max(_TICKS))
@@ -42,7 +42,7 @@ def draw(cells: Sequence[Cell], profile: Profile, deadline: float, source: str) 
 
 
 def _draw_success(axes: Any, cells: Sequence[Cell]) -> None:
-    for name in ("SSH", "SH", "staged"):  # SSH broad and first: where k* = 1 it is SH
+    for name in ("SSH", "SH", "staged"):  # SSH is broad and first: where k* = 1 it equals SH
         line = _of(cells, name, "virtual")
         axes.errorbar(
             [c.pool for c in line],

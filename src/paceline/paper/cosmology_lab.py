@@ -1,6 +1,6 @@
-"""Where the cosmology experiment is run: its study, and its races, virtual and real.
+"""The cosmology experiment: its study, and its races, virtual and real.
 
-The study is an example, `examples/cosmology`: 64 candidates, and pulls that share their
+The study is an example, `examples/cosmology`: 64 candidates, and pulls that split their
 integrals among cores.
 """
 
@@ -32,16 +32,16 @@ from paceline.simulation import simulate
 from paceline.theory import stages_to_combine
 
 TIMED_RUNS = 10  # of a pull on each number of cores
-REAL_CORES = 2  # of the races that are run for real: so many every machine has
+REAL_CORES = 2  # for races on real cores: every machine has as many
 POOLS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40)
 CONFIDENCE_POOLS = (2, 4, 8, 16, 40)
 CONFIDENCE = 0.95
 
-# The deadline lets SSH with k = 2 pull every arm in each of its three stages, with some time to
-# spare, and SH not in each of its six.
+# By the deadline, SSH with k = 2 can pull every arm in each of its three stages, with some time to
+# spare; SH cannot in each of its six.
 _ROUNDS_BY_DEADLINE = 3.6
 
-# Where a stage has no pull for every arm the paper's algorithm cuts blindly.
+# If a stage is too short for one pull of every arm, the paper's algorithm cuts blindly.
 DEADLINE_POLICIES: dict[str, Policy] = {
     "SH": SequentialHalving(too_short="blind"),
     "SH, subset": SequentialHalving(too_short="subset"),
@@ -64,7 +64,7 @@ CONFIDENCE_POLICIES = {
     "racing": Contender(Racing()),
     "racing, paired": Contender(Racing(), paired=True),
 }
-# The full APR would take more than half an hour a race.
+# The full APR would take more than half an hour per race.
 REAL_CONFIDENCE = ("racing", "racing, paired", "APR, 0.2 of its width")
 
 
@@ -86,7 +86,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Study:
-    """What is raced: the candidates, a pull, and all that is known of it."""
+    """What is raced: the candidates, a pull, and the scores that pulls are drawn from."""
 
     candidates: Sequence[Any]
     pull: Callable[..., float]
@@ -100,7 +100,7 @@ class Study:
 
 
 def load_study(setup: Setup) -> Study:
-    """The example, with the survey that was asked for or is there."""
+    """The example, with the requested survey or the one that is installed."""
     survey_module = load_example("cosmology", "survey")
     likelihood = load_example("cosmology", "likelihood")
     try:
@@ -120,7 +120,7 @@ def load_study(setup: Setup) -> Study:
 
 
 def measure_scaling(study: Study, seed: int) -> Profile:
-    """Seconds of a pull on one core and on more, as `paceline profile` has them."""
+    """The seconds of a pull on one core and on more, measured as `paceline profile` does."""
     return races.profile(
         study.pull, study.candidates, cores=REAL_CORES, repeats=TIMED_RUNS, seed=seed
     )
@@ -128,7 +128,7 @@ def measure_scaling(study: Study, seed: int) -> Profile:
 
 @dataclass(frozen=True)
 class Lab:
-    """Where races are run: with a study whose scaling was measured."""
+    """Runs races of a study whose scaling was measured."""
 
     setup: Setup
     study: Study
@@ -141,11 +141,11 @@ class Lab:
         return round(_ROUNDS_BY_DEADLINE * once, 2)
 
     def pool(self, cores: int) -> CorePool:
-        """So many cores, on which pulls take what was measured, or what the model says."""
+        """A pool of `cores` cores; the fitted runtime says how long its pulls take."""
         return CorePool(cores, self.profile.runtime)
 
     def combined(self, cores: int) -> int:
-        """SSH's k* on such a pool."""
+        """SSH's k* on a pool of this size."""
         return stages_to_combine(self.study.problem.arms, self.deadline, self.pool(cores))
 
     def virtual(self, runs: int) -> list[Cell]:
@@ -182,13 +182,13 @@ class Lab:
         return [self._real_cell("deadline", name, results) for name, results in found.items()]
 
     def confidence_for_real(self, runs: int) -> tuple[list[Cell], Result]:
-        """Races that take a minute or so each; and the first of them, as the answer."""
+        """Races of about a minute each; the first of them is the answer."""
         found = self._for_real("confidence", REAL_CONFIDENCE, runs)
         cells = [self._real_cell("confidence", name, results) for name, results in found.items()]
         return cells, found[REAL_CONFIDENCE[0]][0]
 
     def _for_real(self, goal: str, names: Sequence[str], runs: int) -> dict[str, list[Result]]:
-        """Policies in turn, so that all see the same disturbances."""
+        """Run the policies in turn, so that all see the same disturbances."""
         found: dict[str, list[Result]] = {name: [] for name in names}
         planned = list(product(range(runs), names))
         for number, name in self.setup.track(planned, len(planned), f"real races to a {goal}"):

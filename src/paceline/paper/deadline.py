@@ -33,12 +33,12 @@ DEADLINES: dict[float, tuple[float, ...]] = {
 TUNING_DEADLINE = {0.1: 8.0, 0.25: 80.0, 0.5: 2000.0, 0.9: 1e4}
 PAPER_SCALE = 1.0
 
-# Where a stage has no pull for every arm the paper's algorithms cut blindly; so do these, to be
-# drawn at all.
+# If a stage is too short for one pull of every arm, the paper's algorithms cut blindly. These do so
+# too; otherwise they could not be drawn.
 _SSH = SSH(too_short="blind")
 _HALVING = SequentialHalving(too_short="blind")
 _LABELS = {"ssh": "SSH", "sequential-halving": "SH", "ucb-e": "UCB-E"}
-# SSH is drawn broad and first: where k* = 1 it is sequential halving, and both must be seen.
+# SSH is drawn broad and first: where k* = 1 it equals sequential halving, and both must be visible.
 _STYLES: dict[str, dict[str, Any]] = {
     "ssh": {"color": "red", "marker": "o", "markersize": 6, "linewidth": 2.8},
     "sequential-halving": {"color": "green", "marker": "s", "markersize": 3, "linewidth": 1.3},
@@ -67,7 +67,7 @@ class _Job(NamedTuple):
 
 
 def reproduce(setup: Setup) -> Report:
-    """Every q, deadline and policy on the same drawn means, and the grid search for UCB-E."""
+    """Run every q, deadline and policy on the same drawn means, and the grid search for UCB-E."""
     runs = setup.runs or PAPER_RUNS
     scales = _tuned_scales(setup, runs)
     cells = measure(setup, runs, scales)
@@ -163,7 +163,7 @@ def _answers(job: _Job) -> list[float]:
 
 
 def _tuned_scales(setup: Setup, runs: int) -> dict[float, float]:
-    """The best scale for every q, on other draws than those that are reported."""
+    """The best scale for every q, found on other draws than those that are reported."""
     draw = partial(_other_draw, seed=setup.seed)
     return {
         q: tune_scale(

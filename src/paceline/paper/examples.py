@@ -1,4 +1,4 @@
-"""Examples that figures are made of: imported as a user's script would."""
+"""The examples that figures use, imported as a user's script would."""
 
 import importlib
 import sys
@@ -13,7 +13,7 @@ _PLACES = (_HERE.parents[1] / "examples", _HERE.parents[3] / "examples")
 
 
 def example_folder(name: str) -> Path:
-    """Where an example is."""
+    """The folder of an example."""
     for place in _PLACES:
         if (place / name).is_dir():
             return place / name
@@ -24,7 +24,7 @@ def example_folder(name: str) -> Path:
 
 
 def load_example(name: str, module: str) -> ModuleType:
-    """Import a module of an example, with its folder first on the path: workers look there too."""
+    """Import a module of an example. Its folder goes first on the path: workers look there too."""
     folder = str(example_folder(name))
     if folder not in sys.path:
         sys.path.insert(0, folder)

@@ -1,4 +1,4 @@
-"""The page that shows all figures that were made, in one folder."""
+"""The page that shows all figures in a folder."""
 
 from collections.abc import Sequence
 from html import escape

@@ -10,7 +10,7 @@ SCALING_EXPONENTS = (0.9, 0.5, 0.25, 0.1)  # q of λ(m) = m^q
 def linear_means(gap: float, arms: int = 16) -> Floats:
     """Figure 3: the best arm at 0.9, the second `gap` below it, the others evenly below that.
 
-    The paper's formula runs below 0 for gaps above 0.153; no Bernoulli arm can, so the means are
+    The paper's formula falls below 0 for gaps above 0.153. No Bernoulli mean can, so the means are
     clipped to [0, 1].
 
     >>> linear_means(0.1).round(3)[[0, 1, 2, 15]]

@@ -7,7 +7,7 @@ from paceline.pools.timeline import Span
 
 ARM_COLOURS = ("#4477aa", "#ee6677", "#44aa77", "#ccbb44", "#aa3377", "#66ccee")
 _SLACK = 1e-9
-_MOST_LINES = 40  # beyond that, the borders of single pulls would be all there is to see
+_MOST_LINES = 40  # with more, only the borders of single pulls would be visible
 
 
 class Rectangle(NamedTuple):
@@ -21,7 +21,7 @@ class Rectangle(NamedTuple):
 def place(spans: Sequence[Span]) -> list[Rectangle]:
     """Stack spans so that none overlap: each takes the lowest free resource when it starts.
 
-    A span is cut into pieces where what is free at that time is not in one piece.
+    A span is cut into pieces if the free resource is not in one piece.
 
     >>> spans = [Span(0, 1, 0.5, 0.0, 2.0), Span(1, 1, 0.5, 0.0, 1.0), Span(2, 1, 0.5, 1.0, 3.0)]
     >>> [(r.span.arm, r.bottom) for r in place(spans)]
@@ -68,7 +68,7 @@ def draw_spans(axes: Any, spans: Sequence[Span], end: float) -> None:
 
 
 def legend_of_arms(figure: Any, arms: int) -> None:
-    """Say below the figure which colour is which arm."""
+    """Add a legend below the figure that says which colour is which arm."""
     from matplotlib.patches import Patch
 
     handles = [

@@ -1,4 +1,4 @@
-"""What an experiment hands over, and how it is written: figures, a CSV file, a short table."""
+"""What an experiment returns, and how it is written: figures, a CSV file, a short table."""
 
 import csv
 from collections.abc import Callable, Sequence
@@ -11,26 +11,26 @@ from paceline.display.table import Table
 from paceline.errors import MissingExtra
 from paceline.result import Result
 
-Figure: TypeAlias = Any  # matplotlib's, which is not there to import where it is not installed
+Figure: TypeAlias = Any  # matplotlib's Figure; not imported, because it may not be installed
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What a caller may choose of an experiment. `runs=None`: as many as it says itself."""
+    """What a caller may choose for an experiment. `runs=None` takes the experiment's default."""
 
     runs: int | None = None
     seed: int = 0
     processes: int = 1
     track: Track = untracked
-    data: Path | None = None  # what to use in place of an experiment's own data
-    real_runs: int | None = None  # races that are run for real; None: as many as others
+    data: Path | None = None  # used in place of an experiment's own data
+    real_runs: int | None = None  # races on real cores; None: as many as `runs`
 
 
 @dataclass(frozen=True)
 class Report:
     """The outcome of an experiment: all data, a short table to print, and how to draw it.
 
-    `answer` is a race that was run for real, if there was one.
+    `answer` is a race on real cores, if there was one.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Report:
         figure = self.draw()
         for ending in ("png", "svg"):
             files.append(folder / f"{self.name}.{ending}")
-            # No date, so that the same data give the same file.
+            # Without a date, the same data give the same file.
             metadata = {"Date": None} if ending == "svg" else None
             figure.savefig(files[-1], dpi=150, metadata=metadata)
         return files
@@ -71,7 +71,7 @@ def require_matplotlib() -> None:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of so many inches."""
+    """Return an empty figure; sizes are in inches."""
     from matplotlib.figure import Figure as MatplotlibFigure
 
     return MatplotlibFigure(figsize=(width, height), layout="constrained")

@@ -1,4 +1,4 @@
-"""Pulls that are means of points drawn with replacement: the cosmology experiment's."""
+"""Pulls that are means of points drawn with replacement, for the cosmology experiment."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Resampled(Problem):
 
     @property
     def noise(self) -> Noise:
-        """Normal, as means of many points nearly are; the variances have to be learned."""
+        """Normal, as means of many points nearly are; the variances must be learned."""
         return NormalNoise()
 
     def draw(

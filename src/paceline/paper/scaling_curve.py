@@ -1,4 +1,4 @@
-"""Draws how a pull scales with its cores: what was measured, and what models make of it."""
+"""Draws how a pull scales with its cores: the measurements and the fitted model."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ _POWER_LAWS = {1.0: ("tab:green", "q = 1"), 0.5: ("tab:purple", "q = 0.5")}
 def scaling_figure(
     measured: Mapping[int, Sequence[float]], runtime: Runtime, most: int, title: str
 ) -> Figure:
-    """The curve on a page of its own."""
+    """A figure with only this curve."""
     figure = new_figure(5.6, 4.2)
     axes = figure.subplots()
     draw_scaling(axes, measured, runtime, most)
@@ -27,9 +27,9 @@ def scaling_figure(
 def draw_scaling(
     axes: Any, measured: Mapping[int, Sequence[float]], runtime: Runtime, most: int
 ) -> None:
-    """Mean seconds of a pull by its cores, with standard errors; beyond what was measured, models.
+    """Draw the mean seconds of a pull by its cores, with standard errors and the model beyond them.
 
-    The power laws go through what was measured on the fewest cores.
+    The power laws go through the point measured on the fewest cores.
     """
     counts = sorted(measured)
     means = [float(np.mean(measured[cores])) for cores in counts]

@@ -21,7 +21,7 @@ SCALING = PowerLaw(math.log2(1.5))
 MEANS = (0.7, 0.5, 0.3)
 DEADLINE = 12.0
 
-# For each arm, what share its next pulls get, and how many run at once; over and over.
+# For each arm, the share of its next pulls and how many run at once; repeated over and over.
 _HABITS: tuple[tuple[tuple[float, int], ...], ...] = (
     ((0.5, 1), (0.25, 1), (0.125, 4)),
     ((0.25, 1), (0.5, 1), (0.25, 2)),
@@ -103,6 +103,6 @@ def reproduce(setup: Setup) -> Report:
                 f"{ending.pulls} pulls finished in {DEADLINE:g} s of virtual time; "
                 "those under way at the end are hatched, white is idle"
             ),
-            "a single run: --runs has nothing to set here",
+            "there is a single run: --runs has no effect here",
         ],
     )

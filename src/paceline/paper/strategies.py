@@ -78,8 +78,8 @@ def reproduce(setup: Setup) -> Report:
         draw=draw,
         notes=[
             (
-                f"the table is over {runs} runs; drawn is the run whose three times are nearest to "
-                "their means"
+                f"the table is over {runs} runs; the figure shows the run whose three times are "
+                "nearest to their means"
             )
         ],
     )

@@ -1,4 +1,4 @@
 """The policies, one file each: they decide, and launch nothing.
 
-May import `core` and `theory`; no clock, no files.
+They may import `core` and `theory`; no clock, no files.
 """

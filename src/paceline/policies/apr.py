@@ -11,8 +11,8 @@ from paceline.policies.elimination import Elimination, check_interval
 class APR(Policy):
     """Round r lasts `beta`^(r−1) · λ(n); arms whose interval falls below the best are dropped.
 
-    `deviation` multiplies the interval's width. At 1.0 the best arm is found with the confidence
-    asked for; the paper's experiments use 0.2, where nothing is guaranteed. `sigma` overrides the
+    `deviation` multiplies the interval's width. At 1.0 the best arm is found with the requested
+    confidence; the paper's experiments use 0.2, where nothing is guaranteed. `sigma` overrides the
     sub-Gaussian scale that the problem declares.
 
     >>> from paceline import PowerLaw, simulate

@@ -1,8 +1,8 @@
 """What a policy is: parameters that start a pacer, which is asked for rounds and told results.
 
-The laws, which `paceline.testing.PolicyContract` holds every policy to: a pacer is a function of
-its task and of what it was told; `ask()` changes nothing and asks only for what is still missing;
-once there is a verdict, that is the answer.
+`paceline.testing.PolicyContract` holds every policy to these laws: a pacer is a function of its
+task and of what it was told; `ask()` changes nothing and asks only for what is still missing; a
+verdict is final.
 """
 
 from abc import ABC, abstractmethod
@@ -26,9 +26,9 @@ Goal = Literal["confidence", "deadline"]
 class Task:
     """What a policy is told before a race: how many arms, how they scale, when to stop.
 
-    `noise` is what is assumed about the rewards; `paired` says that the k-th pulls of all arms
-    share their seed. `arms_at_start` counts those too that have failed since: they are not raced,
-    but intervals were theirs as well. `delays` is how the times of pulls spread around what λ says;
+    `noise` is what is assumed about the rewards. `paired` says that the k-th pulls of all arms
+    share their seed. `arms_at_start` also counts the arms that have failed since: they are no
+    longer raced, but they had intervals too. `delays` says how the times of pulls spread around λ;
     None if they do not. `seed` feeds the policy's own choices, such as breaking ties.
     """
 
@@ -75,24 +75,24 @@ class Task:
     def delta(self) -> float:
         """δ, the probability of error that is allowed."""
         if self.confidence is None:
-            raise InvalidInput("this needs a confidence: give one, 0.95 say")
+            raise InvalidInput("this needs a confidence: give one, such as 0.95")
         return failure_probability(self.confidence)
 
 
 class Policy(ABC):
-    """Parameters of a policy: a frozen dataclass, good for any number of races."""
+    """The parameters of a policy: a frozen dataclass that serves any number of races."""
 
     name: ClassVar[str]
-    goal: ClassVar[Goal | None]  # None: either will do
+    goal: ClassVar[Goal | None]  # None: either
     finds_top: ClassVar[bool] = False
     takes_tolerance: ClassVar[bool] = False
-    judges_pairs: ClassVar[bool] = False  # whether it gains by values that share their seeds
-    learns_sigma: ClassVar[bool] = False  # whether it can do without the scale of the noise
+    judges_pairs: ClassVar[bool] = False  # whether it gains from values that share their seeds
+    learns_sigma: ClassVar[bool] = False  # whether it works without the scale of the noise
 
     def start(self, task: Task) -> "Pacer":
         """Begin a race: return a pacer that knows the task and no results yet."""
         if self.goal == "confidence" and task.confidence is None:
-            raise InvalidInput(f"{self.name} runs until it is sure: give a confidence, 0.95 say")
+            raise InvalidInput(f"{self.name} runs until it is sure: give a confidence like 0.95")
         if self.goal == "deadline" and task.deadline is None:
             raise InvalidInput(f"{self.name} plans for a deadline: give a deadline in seconds")
         if self.goal == "deadline" and task.confidence is not None:
@@ -117,10 +117,10 @@ class Policy(ABC):
 
     @abstractmethod
     def _pacer(self, task: Task) -> "Pacer":
-        """Make the pacer of this policy for a task that was found fit for it."""
+        """Make the pacer of this policy for a task that was found to suit it."""
 
     def outline(self, task: Task) -> list[tuple[str, str]]:
-        """What it will do if pulls keep to λ, as labels and texts for `paceline check`."""
+        """What it will do if pulls follow λ, as labels and texts for `paceline check`."""
         return []
 
 
@@ -128,9 +128,9 @@ class Pacer(ABC):
     """A policy at work on one race. A subclass says how it opens and what it decides after a round.
 
     Attributes: `task`; `tally`, all results so far; `alive`, the arms still in the race; `rounds`,
-    how many are complete; `rng`, for the policy's own choices, used in `opening` and `decide` only
-    so that a replay repeats them; `scaling`, λ as now known, `delays`, how pulls keep to it, and
-    `elapsed`, the seconds at the end of the last round. `Policy.start` opens the race when the
+    how many are complete; `rng`, for the policy's own choices, used only in `opening` and `decide`
+    so that a replay repeats them; `scaling`, λ as now known; `delays`, how closely pulls follow it;
+    `elapsed`, the seconds at the end of the last round. `Policy.start` opens the race once the
     pacer is built.
     """
 
@@ -156,16 +156,16 @@ class Pacer(ABC):
 
     @abstractmethod
     def decide(self) -> Round | Verdict:
-        """The next round, now that the last one is complete; or the verdict."""
+        """The next round after the last one is complete; or the verdict."""
 
     def ask(self) -> Round | Verdict:
-        """The pulls that are decided and whose results are not yet in; or the verdict."""
+        """The pulls that were decided but have no results yet; or the verdict."""
         return self._missing if self.verdict is None else self.verdict
 
     def tell(self, results: Results, conditions: Conditions | None = None) -> None:
-        """Take in results; when none of the round's are missing, decide what comes next.
+        """Take in results; once the round is complete, decide what comes next.
 
-        With those that complete a round come the `conditions` of the pool.
+        The results that complete a round come with the `conditions` of the pool.
         """
         if self.verdict is not None:  # late results are recorded by the journal, not judged
             return
@@ -188,23 +188,23 @@ class Pacer(ABC):
         self.delays = conditions.delays
 
     def look(self) -> None:  # noqa: B027 - most policies need whole rounds
-        """Results are in, but not all of the round: drop arms now, if the evidence allows it."""
+        """Drop arms in the middle of a round, if the evidence allows it."""
 
     def stop(self, reason: str) -> Verdict:
-        """Say how the race stands when it is ended from outside.
+        """The verdict if the race is ended from outside.
 
-        If only a confidence was asked for, or nothing has been pulled, it is undecided among the
-        arms alive; whoever gave a deadline is given the arm with the best mean by then.
+        If only a confidence was requested, or nothing has been pulled, the race is undecided among
+        the arms alive. With a deadline, the answer is the arm with the best mean so far.
         """
         if self.task.deadline is None or not self.tally.pulls.any():
             return Verdict(self.alive, decided=False, confidence=None, reason=reason)
-        # A generator of its own: being asked for the standing must not change the race.
+        # A separate generator: asking for the standing must not change the race.
         own = np.random.default_rng((self.task.seed, self.rounds))
         best = self.ranked(self.alive, own)[: self.task.top]
         return Verdict(best, decided=True, confidence=self.reached(best), reason=reason)
 
     def reached(self, answer: Ints) -> float | None:
-        """What is guaranteed of an answer given now, before its time: nothing, as a rule."""
+        """The confidence of an answer given early; usually None."""
         return None
 
     def ranked(self, arms: Ints, rng: np.random.Generator) -> Ints:
@@ -212,7 +212,7 @@ class Pacer(ABC):
         return arms[np.lexsort((rng.random(arms.size), -self.tally.means(arms)))]
 
     def _drop_to(self, alive: Ints) -> None:
-        """Only these arms are still in: of the others nothing more is asked."""
+        """Keep only these arms; nothing more is asked of the others."""
         self.alive = alive
         if self._missing.arms.size:
             kept = np.isin(self._missing.arms, alive)
@@ -225,7 +225,7 @@ class Pacer(ABC):
             self._missing = decision
 
     def _without(self, results: Results) -> Round:
-        """What is missing of the round after results that need not cover it."""
+        """What is missing from the round after these results, which may be only a part."""
         told = np.zeros(self.task.arms, dtype=np.int64)
         told[results.arms] = results.pulls
         return self._missing.after(told[self._missing.arms])

@@ -50,7 +50,7 @@ class _BatchRacingPacer(Pacer):
         self.elimination = Elimination(task, policy.deviation, policy.sigma)
 
     def opening(self) -> Round:
-        # Who is dealt to first is drawn by lot: by index, sorted arms would gain or lose by it.
+        # The order of dealing is random: by index, sorted arms would gain or lose by their place.
         self.alive = self.elimination.alive = self.rng.permutation(self.alive)
         return self._deal()
 

@@ -26,7 +26,7 @@ POLICIES: dict[str, type[Policy]] = {
 
 
 def find_policy(policy: str | Policy | None, *, deadline_only: bool) -> Policy:
-    """Return a policy given as such, by name, or (None) the default for the goal.
+    """Return a policy given as an object or by name, or (for None) the default for the goal.
 
     >>> find_policy("apr", deadline_only=False)
     APR(beta=2.0, deviation=1.0, sigma=None)

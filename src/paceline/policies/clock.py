@@ -1,4 +1,4 @@
-"""Rounds on a clock that runs ever slower: shared by APR and by uniform pulls to a confidence."""
+"""Rounds that get ever longer: shared by APR and by uniform pulls to a confidence."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def check_growth(beta: float) -> None:
 
 
 class ClockPacer(Pacer):
-    """Rounds that each last `beta` times longer, of the open arms (or, without `drop`, all)."""
+    """Each round lasts `beta` times longer; it pulls the open arms (without `drop`, all arms)."""
 
     def __init__(
         self, task: Task, beta: float, elimination: Elimination, *, drop: bool = True
@@ -36,7 +36,7 @@ class ClockPacer(Pacer):
         return Round(self.alive, np.ones(self.alive.size, dtype=np.int64))
 
     def decide(self) -> Round | Verdict:
-        """Accept and reject; then as many pulls as fit into the next, longer round."""
+        """Accept and reject arms; then plan as many pulls as fit into the next, longer round."""
         verdict = self.elimination.update(self.tally)
         if verdict is not None:
             return verdict
@@ -44,14 +44,14 @@ class ClockPacer(Pacer):
         arms = self.alive if self.drop else np.arange(self.task.arms)
         self.seconds *= self.beta
         per_arm = self.scaling.whole_pulls(self.seconds) // arms.size  # Alg. 1, line 10
-        # A step of λ may leave less than a pull per arm, and a poor λ asks for more than can be
-        # counted.
+        # A step of λ may leave less than a pull per arm, and a poor λ may ask for more pulls than
+        # can be counted.
         per_arm = min(max(per_arm, 1), MOST_PULLS_PER_ARM)
         self.pulls_in_round = arms.size * per_arm
         return Round(arms, np.full(arms.size, per_arm, dtype=np.int64))
 
     def adjust(self, conditions: Conditions) -> None:
-        """Where λ has been learned anew, the clock says what the last round takes by that."""
+        """If λ was learned anew, set the clock to the time of the last round under the new λ."""
         if differs(conditions.scaling, self.scaling):
             self.seconds = conditions.scaling.seconds(float(self.pulls_in_round))
         super().adjust(conditions)

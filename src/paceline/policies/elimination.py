@@ -1,6 +1,6 @@
-"""Racing by intervals: which arms are in the top k for sure, which are not, which are open.
+"""Racing by intervals: which arms are surely in the top k, which are not, and which are open.
 
-Shared by the policies that compare simultaneous confidence intervals.
+The policies that compare simultaneous confidence intervals share this.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from paceline.policies.base import Task
 
 
 def check_interval(deviation: float, sigma: float | None = None) -> None:
-    """Refuse what cannot be the width of an interval; `sigma=None` is the problem's own."""
+    """Refuse an impossible width of an interval; `sigma=None` stands for the problem's own."""
     positive(deviation, "deviation")
     if sigma is not None:
         positive(sigma, "sigma")
@@ -34,13 +34,13 @@ class Elimination:
         self.interval = LilInterval(task.delta, arms, scale, deviation)
         self.alive: Ints = np.arange(task.arms)
         self.accepted: Ints = NO_ARMS
-        # A narrower interval than the theorem's, or a narrower noise than the task's, has no proof.
+        # There is no proof for an interval narrower than the theorem's, or noise than the task's.
         narrower = scale is not None and task.sigma is not None and scale < task.sigma
         honest = deviation >= 1 and not narrower
         self.confidence = task.confidence if honest else None
 
     def update(self, tally: Tally) -> Verdict | None:
-        """Accept and reject by what is known now; the verdict once the top k are found."""
+        """Accept and reject arms by what is known now; return the verdict once the top k are in."""
         low, high = self.interval.bounds(tally, self.alive)
         wanted = self.task.top - self.accepted.size
         accept, reject = judge(low, high, wanted, self.task.tolerance)
@@ -63,13 +63,13 @@ def judge(low: Floats, high: Floats, wanted: int, tolerance: float = 0.0) -> tup
     (array([ True, False, False]), array([False,  True,  True]))
     """
     if low.size <= wanted:
-        # As many as are wanted: taken at once. The paper's line 8 would run one more round when
-        # the runner-up's upper bound just meets the winner's lower bound.
+        # No more than are wanted: accept them all. The paper's line 8 would run one more round
+        # when the runner-up's upper bound just meets the winner's lower bound.
         return np.ones(low.size, dtype=bool), np.zeros(low.size, dtype=bool)
     lows, highs = np.sort(low), np.sort(high)
-    # Alg. 1, line 9. An interval may be too narrow for floats: those that set the bar stay.
+    # Alg. 1, line 9. An interval may be too narrow for floats; the arms that set the bar stay in.
     reject = (high <= lows[-wanted]) & (low < lows[-wanted])
-    # The best `wanted` of the others: an arm among the highest has one place fewer to fear.
+    # The rival is the `wanted`-th of the others: an arm among the highest skips itself.
     rival = np.where(high >= highs[-wanted], highs[-wanted - 1], highs[-wanted])
     accept = low > rival - tolerance  # Alg. 1, line 8
     if np.count_nonzero(~reject) <= wanted:

@@ -1,6 +1,6 @@
 """Sequential index policies: one pull at a time, on the whole pool, of the arm with the top index.
 
-Shared by UCB-E and lil'UCB. Only the pulled arm's index changes, so a heap finds the next.
+UCB-E and lil'UCB share this. Only the pulled arm's index changes, so a heap finds the next.
 """
 
 import heapq
@@ -21,7 +21,7 @@ class IndexPacer(Pacer):
 
     @abstractmethod
     def index(self, mean: float, pulls: int) -> float:
-        """How much an arm with that mean after so many pulls deserves the next one."""
+        """How much an arm with this mean after `pulls` pulls deserves the next one."""
 
     def finished(self, arm: int, pulls: int) -> Verdict | None:
         """The verdict, if the last pull of `arm` (it has `pulls` now) settled the race."""
@@ -30,9 +30,9 @@ class IndexPacer(Pacer):
     def opening(self) -> Round:
         """The first arm of a random order."""
         self._untried: list[int] = self.rng.permutation(self.alive).tolist()
-        # Equal indices are common, after one pull of 0 or 1 say: a lot decides between them.
+        # Equal indices are common, for example after one pull of 0 or 1; a lot breaks the tie.
         self._lots: list[int] = self.rng.permutation(self.alive).tolist()
-        self._ranking: list[tuple[float, int, int]] = []  # a heap of all but the one under way
+        self._ranking: list[tuple[float, int, int]] = []  # a heap of all but the arm being pulled
         return self._pull(self._untried.pop())
 
     def decide(self) -> Round | Verdict:

@@ -16,8 +16,8 @@ from paceline.policies.index import IndexPacer
 class LilUCB(Policy):
     """Pull the highest upper bound until one arm has far more pulls than all others together.
 
-    δ is divided so that what its theorem allows, 4√(cδ) + 4cδ, comes to the error asked for. How
-    far ahead the winner has to be is the larger of the published choices, ((2+β)/β)² times
+    δ is chosen so that the error that its theorem allows, 4√(cδ) + 4cδ, is the requested one. The
+    winner's lead is the larger of the published choices, ((2+β)/β)² times
     1 + log(2 log(((2+β)/β)²/δ))/log(1/δ); experiments often leave out the second factor.
 
     >>> from paceline import PowerLaw, simulate
@@ -44,7 +44,7 @@ class LilUCB(Policy):
 class _LilUCBPacer(IndexPacer):
     def __init__(self, policy: LilUCB, task: Task) -> None:
         super().__init__(task)
-        assert task.sigma is not None  # a policy that cannot learn it is not started without
+        assert task.sigma is not None  # `start` refuses a task without it
         epsilon, beta = policy.epsilon, policy.beta
         c = (2 + epsilon) / epsilon * (1 / math.log1p(epsilon)) ** (1 + epsilon)  # theorem 2
         self.delta = ((math.sqrt(1 + task.delta) - 1) / 2) ** 2 / c

@@ -1,6 +1,7 @@
-"""How a race begins whose λ or noise is not known: the same few pulls of every arm.
+"""How a race begins if its λ or noise is not known: with the same few pulls of every arm.
 
-Not in the catalog, for it decides nothing: the real policy takes its place when these are back.
+It is not in the catalog because it decides nothing: once these pulls are back, the real policy
+takes its place.
 """
 
 from dataclasses import dataclass
@@ -16,10 +17,10 @@ _MOST_ARMS = 0.8
 
 @dataclass(frozen=True)
 class Opening(Policy):
-    """So many `pulls` of each arm.
+    """Pull each arm `pulls` times.
 
-    To a deadline it does not wait for the slowest, once most arms have a value: at a twentieth of
-    the time, a tenth, and so on, it sees how many have.
+    With only a deadline it does not wait for the slowest pulls once most arms have a value. It
+    checks this at a twentieth of the time, a tenth, and so on.
 
     >>> from paceline import PowerLaw
     >>> pacer = Opening(pulls=2).start(Task(arms=3, scaling=PowerLaw(0.5), deadline=60.0))
@@ -51,7 +52,7 @@ class OpeningPacer(Pacer):
         return self._missing_pulls()
 
     def decide(self) -> Round | Verdict:
-        """If it is over, the real policy takes its place."""
+        """End once most arms have a value; then the real policy takes over."""
         heard = np.count_nonzero(self.tally.pulls)
         if heard > self.task.top and heard >= _MOST_ARMS * self.task.arms:
             return Verdict(self.alive, decided=False, confidence=None)

@@ -20,8 +20,8 @@ from paceline.policies.base import Pacer, Policy, Task
 
 EVIDENCE = ("auto", "group-sequential", "betting", "lil")
 
-# The levels that an answer given early may be said to have reached: round ones, since each may
-# take a boundary of its own. Above a half it is not worth saying.
+# The levels that an early answer may be said to have reached: round ones, because each may need a
+# boundary of its own. Levels above a half are not worth reporting.
 _LEVELS = [*(count / 1000 for count in range(1, 10)), *(count / 100 for count in range(1, 51))]
 
 
@@ -30,8 +30,8 @@ class Racing(Policy):
     """Arms fall when the evidence against them passes a bar that the best passes with chance δ.
 
     `evidence` is "group-sequential", "betting" (for values between bounds), "lil" (the paper's
-    interval) or "auto": betting for values between bounds, zeros and ones among them, and
-    group-sequential for all others. Or give a function that makes evidence of your own for a task.
+    interval) or "auto": betting for values between bounds, including zeros and ones, and
+    group-sequential for all others. It may also be a function that makes evidence for a task.
 
     >>> from paceline import PowerLaw, simulate
     >>> simulate([0.9, 0.5, 0.4], policy=Racing(), scaling=PowerLaw(0.5)).index
@@ -73,33 +73,33 @@ def make_evidence(task: Task, delta: float, kind: str = "auto") -> Evidence:
 
 
 class RacingPacer(Pacer):
-    """Rounds that end at a look; within a round, arms fall as soon as a look is complete."""
+    """Rounds end at a look; within a round, arms fall as soon as a look is complete."""
 
     def __init__(self, task: Task, evidence: Evidence) -> None:
         super().__init__(task)
         self.evidence = evidence
         self.near = _nearness(task) if task.tolerance > 0 else None
         self.target = 0  # the depth at which the round ends
-        self.sizes: list[float] = []  # the pulls of each round: by λ they say how long it has taken
-        self.leader = -1  # who is pulled more often in it,
-        self.leader_pulls = 1  # and how many times
-        self._parts: Tally | None = None  # of a slice of which some is missing
+        self.sizes: list[float] = []  # the pulls of each round; λ turns them into elapsed seconds
+        self.leader = -1  # the arm that is pulled more often in the round
+        self.leader_pulls = 1  # how many times as often
+        self._parts: Tally | None = None  # of a slice that is not complete yet
         self._spoilt = False  # whether more was told than was due: then no look can be complete
 
     def opening(self) -> Round:
-        """Every arm as often as a guess at the gaps advises."""
+        """Pull every arm as often as a guess at the gaps suggests."""
         task = self.task
         grid = DEPTHS[: rollout.FIRST_HORIZON]
         bars = tuple(self.evidence.bars(grid).tolist())
         slack = task.tolerance / task.sigma if task.sigma else 0.0
         try:
             look = rollout.first_look(task.arms, task.top, self.scaling, bars, slack)
-        except TypeError:  # a scaling that cannot be told from others cannot be remembered
+        except TypeError:  # a scaling without a hash cannot be cached
             look = rollout.first_look.__wrapped__(task.arms, task.top, self.scaling, bars, slack)
         return self._round_to(grid[: look + 1])
 
     def decide(self) -> Round | Verdict:
-        """A round that ends where made-up worlds say that it should."""
+        """A round that ends at the look chosen by rollout."""
         evidence, task = self.evidence, self.task
         alive = self.alive
         if self._nothing_varies():
@@ -108,10 +108,10 @@ class RacingPacer(Pacer):
         self.leader_pulls = round((alive.size - 1) ** 0.5) if many else 1
         means = evidence.tally.means(alive)
         self.leader = int(alive[np.argmax(means)])
-        most = MOST_PULLS_PER_ARM // (alive.size + self.leader_pulls)  # in all, so many
+        most = MOST_PULLS_PER_ARM // (alive.size + self.leader_pulls)  # countable in all
         grid = DEPTHS[(evidence.depth < DEPTHS) & (most >= DEPTHS)]
         if not grid.size:
-            return self.stop("no arm may be pulled more often than can be counted")
+            return self.stop("the pulls have reached the largest number that can be counted")
         ahead = grid[: rollout.HORIZON]
         look = rollout.next_look(
             rollout.Position(
@@ -131,9 +131,9 @@ class RacingPacer(Pacer):
         return self._round_to(ahead[: look + 1])
 
     def _nothing_varies(self) -> bool:
-        """Whether there is nothing to race: then arms that tie would do so for ever.
+        """Whether no arm's values vary: then arms that tie would do so for ever.
 
-        Zeros alone, or ones, may only be rare successes or failures.
+        Only zeros, or only ones, do not count: successes or failures may just be rare.
         """
         tally, arms = self.evidence.tally, np.arange(self.task.arms)
         if self.evidence.depth < SURE_OF_CONSTANCY or (tally.variances(arms) != 0).any():
@@ -141,12 +141,12 @@ class RacingPacer(Pacer):
         return self.task.noise.limits is None or bool(np.ptp(tally.means(arms)) > 0)
 
     def tell(self, results: Results, conditions: Conditions | None = None) -> None:
-        """Take in results; when all that were due are in, let the evidence speak."""
+        """Take in results; once all that were due are in, weigh the evidence."""
         if self.verdict is not None:
             return
         if conditions is not None:
             self.adjust(conditions)
-        # Virtual time tells what is due in the arrays that it was asked with.
+        # Virtual time reports what is due in the same arrays that asked for it.
         missing = self._missing
         at_once = results.arms is missing.arms and results.pulls is _due(missing)
         self.tally.add(results)
@@ -155,7 +155,7 @@ class RacingPacer(Pacer):
             self._look(fresh)
 
     def _gather(self, results: Results) -> Results | None:
-        """The fresh values, if with these all that were due are in."""
+        """The fresh values, if these results complete what was due; else None."""
         missing, self._missing = self._missing, self._without(results)
         lacking = np.zeros(self.task.arms, dtype=np.int64)
         lacking[missing.arms] = _due(missing)
@@ -178,7 +178,7 @@ class RacingPacer(Pacer):
         return Results(arms, parts.pulls[arms], sums, squares, spreads, cubes=cubes)
 
     def _look(self, fresh: Results) -> None:
-        """Arms fall, and perhaps the race is over; then the next look, or the next round."""
+        """Drop arms and end the race if it is decided; else go to the next look or round."""
         evidence = self.evidence
         if self.near is not None and evidence.depth > 0:
             self.near.take(fresh, evidence.alive, evidence.tally.means(evidence.alive))
@@ -196,13 +196,13 @@ class RacingPacer(Pacer):
             self._adopt(Verdict(best_first, decided=True, confidence=self.task.confidence))
 
     def reached(self, answer: Ints) -> float | None:
-        """The confidence with which the others could be out by now: never more than was asked for.
+        """The confidence at which the others could be out by now; never more than was requested.
 
         For the answer to be wrong, one of the best k must be among the others. If these are out at
         the level p, or fell at δ ≤ p, so is that one; and for any α it is ever out at α or less
-        with probability at most α. So P(the answer is wrong, and p ≤ α) ≤ α, whoever is the answer
-        and whenever the race is ended. With a tolerance the race may also have ended by itself
-        because the leader was near enough, which δ/2 was spent on: this is added to the level.
+        with probability at most α. So P(the answer is wrong, and p ≤ α) ≤ α, whichever arm is the
+        answer and whenever the race ends. With a tolerance the race may also have ended by itself
+        because the leader was near enough. δ/2 was spent on that, so it is added to the level.
         """
         others = np.setdiff1d(self.alive, answer)
         delta = self.task.delta
@@ -214,7 +214,7 @@ class RacingPacer(Pacer):
         return round(1 - levels[place], 3) if place < len(levels) else None
 
     def _answer(self) -> Ints | None:
-        """Those that are left, or those that are near enough."""
+        """The arms that are left, or those that are near enough; None if there is no answer yet."""
         if self.alive.size <= self.task.top:
             return self.alive
         if self.near is None:
@@ -222,7 +222,7 @@ class RacingPacer(Pacer):
         return self.near.answer(self.alive, self.evidence.tally.means(self.alive))
 
     def _round_to(self, depths: Ints) -> Round:
-        """A round that ends at the last of these looks, or the last that is before the deadline."""
+        """A round that ends at the last of these looks, or at the last before the deadline."""
         for depth in reversed(depths.tolist()):
             self.target = depth
             decided = self._round()
@@ -233,7 +233,7 @@ class RacingPacer(Pacer):
         return decided
 
     def _round(self) -> Round:
-        """All that is missing up to the target, and of that, what the next look needs."""
+        """All pulls missing up to the target; those that the next look needs are due first."""
         depth = self.evidence.depth
         times = np.where(self.alive == self.leader, self.leader_pulls, 1)
         look = min(self.evidence.next_look(), self.target)
@@ -243,12 +243,12 @@ class RacingPacer(Pacer):
 
 def _due(wanted: Round) -> Ints:
     """What the next look needs of each arm."""
-    assert isinstance(wanted.how, Looks)  # all its rounds are such
+    assert isinstance(wanted.how, Looks)  # as in all rounds of this policy
     return wanted.how.due
 
 
 def _nearness(task: Task) -> Nearness:
-    """The question whether a leader is near enough, for what is assumed about the noise."""
+    """The test of whether a leader is near enough, for the assumed noise."""
     delta = task.delta / 2
     gains = task.noise.gains(task.arms, delta, paired=task.paired)
     return Nearness(task.arms, delta, task.tolerance, task.top, gains)

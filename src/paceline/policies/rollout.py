@@ -1,9 +1,10 @@
 """How long the next round should be: tried out in made-up worlds that fit what was seen.
 
-In each world the arms have means, and it is worked out at which look each arm would fall. The next
-round may end at any look: its cost, and that of going on from there in rounds that get longer as
-the race does, is divided by the least cost of that world for a planner who knows it. The look with
-the least mean ratio is taken. Nothing here touches a guarantee.
+In each world the arms have means, from which we work out at which look each arm would fall. The
+next round may end at any look. It costs time, and so does the rest of the race from there, in
+rounds that get longer as the race does. The sum is divided by the least cost of that world for a
+planner who knows it. The look with the least mean ratio is chosen. Nothing here affects a
+guarantee.
 """
 
 from dataclasses import dataclass
@@ -16,14 +17,14 @@ from paceline.core.evidence.boundary import DEPTHS, PILOT
 from paceline.core.scaling import Scaling
 
 WORLDS = 48
-_MOST_ARMS = 64  # in a world; of more, some stand for their neighbours
-_FRONT = 16  # that stand for nobody else
+_MOST_ARMS = 64  # in a world; if there are more, some stand for their neighbours
+_FRONT = 16  # the best arms, which stand only for themselves
 HORIZON = 22  # looks ahead: 7,500 times the pulls
 FIRST_HORIZON = 32  # two million pulls of an arm
-_LUCK = 0.5  # of the noise in scores: less than all of it, since arms that fell stay out
-_EDGE = 1.25  # opponents are groups: they vary less than one arm
-_LONGER = 2.0  # how much longer each round may be than all before, going on
-_SHORTEST, _LONGEST = 0.1, 4.0  # a round's time, by the time that has passed
+_LUCK = 0.5  # share of the noise in scores: less than all of it, because arms that fell stay out
+_EDGE = 1.25  # opponents are groups, which vary less than one arm
+_LONGER = 2.0  # how much longer each later round may be than all before it
+_SHORTEST, _LONGEST = 0.1, 4.0  # a round's time, as a multiple of the time that has passed
 # Before anything is seen: the smallest gap, in standard deviations, and how far the others reach.
 _GAPS = (0.015, 1.6)
 _REACH = 1.6
@@ -31,11 +32,11 @@ _REACH = 1.6
 _GRID: Floats = DEPTHS[DEPTHS <= MOST_PULLS_PER_ARM].astype(np.float64)
 
 
-@lru_cache(maxsize=256)  # it depends on nothing that was drawn: replications share it
+@lru_cache(maxsize=256)  # it depends on nothing random, so replications share it
 def first_look(arms: int, top: int, scaling: Scaling, bars: tuple[float, ...], slack: float) -> int:
-    """The look at which the first round should end, from 0, before anything is seen.
+    """The look, counted from 0, at which the first round should end, before anything is seen.
 
-    `bars` are those of the evidence on the grid, `slack` the tolerance in standard deviations.
+    `bars` are those of the evidence on the grid; `slack` is the tolerance in standard deviations.
     """
     low, high = np.log(_GAPS)
     smallest = np.exp(low + (high - low) * (np.arange(WORLDS) + 0.5) / WORLDS)
@@ -52,7 +53,7 @@ def first_look(arms: int, top: int, scaling: Scaling, bars: tuple[float, ...], s
 
 @dataclass(frozen=True)
 class Position:
-    """The arms alive: what was seen of each, what speaks against it, and the looks to come."""
+    """The arms alive: what is known about each, what speaks against it, and the looks to come."""
 
     means: Floats
     variances: Floats
@@ -71,7 +72,7 @@ def next_look(
     slack: float,
     leader_pulls: float,
 ) -> int:
-    """The look at which the next round should end, counted from the next one as 0.
+    """The look at which the next round should end; the next look counts as 0.
 
     The leader is pulled `leader_pulls` times as often as others; `slack` is the tolerance.
     """
@@ -90,7 +91,7 @@ def next_look(
     luck = _LUCK * _normals(1)[:, : some.size]
     falls = _falls(start, drifts, luck, depths, bars, depth)
     best = gaps <= 0
-    falls[best] = depths.size  # they stay, and a world is over when none but they are in
+    falls[best] = depths.size  # they stay; a world is over when only they are in
     stay, extra = best @ weights, leader_pulls - 1
     return _choose(falls, weights, 0, depths, scaling, top=stay, elapsed=elapsed, extra=extra)
 
@@ -106,7 +107,7 @@ def _last_of_the_best(worlds: Floats, weights: Floats, top: int) -> Floats:
 
 
 def _weights(arms: int, most: int) -> Floats:
-    """For how many arms each of those stands that are in a world: the best for themselves."""
+    """How many arms each arm in a world stands for; the best stand only for themselves."""
     if arms <= most:
         return np.ones(arms)
     weights = np.ones(most)
@@ -117,7 +118,7 @@ def _weights(arms: int, most: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def _normals(number: int) -> Floats:
-    """The same worlds each time: then looks are compared in the same luck."""
+    """The same random numbers each time, so that looks are compared in the same worlds."""
     return np.random.default_rng((7, number)).standard_normal((WORLDS, _MOST_ARMS))
 
 
@@ -129,7 +130,7 @@ def _uniforms(arms: int) -> Floats:
 def _falls(
     start: Floats, drifts: Floats, luck: Floats, depths: Floats, bars: Floats, shift: float
 ) -> Ints:
-    """At which of `depths` each arm falls in each world; their number if at none of them."""
+    """The index of the depth at which each arm falls in each world; `depths.size` if at none."""
     more = (depths[1:] - shift)[:, None, None]
     height = (bars * np.sqrt(depths[1:] - PILOT))[:, None, None]
     over = start + drifts * more + luck * np.sqrt(more) >= height
@@ -147,9 +148,9 @@ def _choose(
     elapsed: float,
     extra: float,
 ) -> int:
-    """The look to go to next, from 0, for arms that fall so; `always` more are in all worlds."""
+    """The look to go to next, counted from 0, given when arms fall; `always` more never fall."""
     alive = (falls > np.arange(depths.size)[:, None, None]) @ weights + always
-    # How many pulls a round has for each pull of an arm: none where a world is over.
+    # How many pulls a round has for each pull of an arm: none once a world is over.
     size = np.where(alive > top, alive + np.minimum(extra, alive - 2), 0.0)
     last = int(np.argmax(np.append((size == 0).all(axis=1), True)))
     last = max(min(last, depths.size - 1), 1)
@@ -163,7 +164,7 @@ def _choose(
 
 
 def _within_reach(costs: Floats, elapsed: float) -> Ints:
-    """The looks that are neither too near nor too far, by the time that has passed."""
+    """The looks that are neither too near nor too far, compared with the time that has passed."""
     if elapsed <= 0:
         return np.arange(costs.size)
     able = np.flatnonzero((costs >= _SHORTEST * elapsed) & (costs <= _LONGEST * elapsed))
@@ -173,9 +174,9 @@ def _within_reach(costs: Floats, elapsed: float) -> Ints:
 
 
 def _going_on(depths: Floats, size: Floats, scaling: Scaling) -> Floats:
-    """What it takes to go on from each look (rows) to the end of each world (columns).
+    """The seconds from each look (rows) to the end of each world (columns).
 
-    Each round takes at most `_LONGER` times as long as all pulls before would have, at once.
+    Each round takes at most `_LONGER` times as long as all earlier pulls would have taken at once.
     """
     here = depths[:, None]
     some = size > 0
@@ -194,7 +195,7 @@ def _going_on(depths: Floats, size: Floats, scaling: Scaling) -> Floats:
 
 
 def _least(depths: Floats, size: Floats, scaling: Scaling) -> Floats:
-    """What each world takes for one who knows it: a shortest path over every other look."""
+    """The least seconds of each world, if it is known: a shortest path over every second look."""
     places = np.unique(np.r_[0 : depths.size : 2, depths.size - 1])
     path, alive = depths[places], size[places]
     start, end = np.triu_indices(places.size, k=1)

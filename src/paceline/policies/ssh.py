@@ -14,7 +14,7 @@ from paceline.policies.base import Pacer, Policy, Task
 from paceline.theory.deadline import RULES, Rule, stage_count, stages_to_combine
 
 TooShort = Literal["refuse", "subset", "blind"]
-_ON_PLAN = 0.01  # so much of the deadline may a stage be early or late
+_ON_PLAN = 0.01  # a stage may be early or late by this share of the deadline
 _TOO_SHORT: tuple[TooShort, ...] = ("refuse", "subset", "blind")
 
 
@@ -23,13 +23,13 @@ class SSH(Policy):
     """Equal stages; after each, the best 1 of every 2^k arms stay. `k=None` takes k*.
 
     `rule` says how k* is chosen (see `theory.stages_to_combine`). A stage ranks arms by its own
-    pulls, as the theorem's proof has it, or with `keep_samples` by all pulls so far. Where real
-    stages take longer or shorter than λ said, or λ is learned anew, the stages that are left are
-    planned again for the time that is left.
+    pulls, as in the theorem's proof, or with `keep_samples` by all pulls so far. If real stages
+    take longer or shorter than λ said, or λ is learned anew, the remaining stages are planned again
+    for the remaining time.
 
-    `too_short` says what to do when a stage has not one pull for every arm: `"refuse"` with the
-    shortest deadline that will do; race a random `"subset"`, whose share of the arms then caps
-    the success; or cut `"blind"`, as the paper's pseudocode does.
+    `too_short` says what to do if a stage is too short for one pull of every arm: `"refuse"` names
+    the shortest deadline that is enough; `"subset"` races a random subset, whose share of the arms
+    then caps the success; `"blind"` cuts without pulls, as the paper's pseudocode does.
 
     >>> from paceline import PowerLaw, simulate
     >>> result = simulate([0.9, 0.5, 0.4, 0.3], policy=SSH(), scaling=PowerLaw(0.25), deadline=4)
@@ -89,9 +89,9 @@ class _SSHPacer(Pacer):
         return self._stage()
 
     def _most_arms(self, deadline: float) -> int:
-        """How many arms can be pulled once in every stage: two, or there is no race."""
+        """How many arms can be pulled once in every stage; at least two, or there is no race."""
         scaling, k = self.task.scaling, self.policy.k
-        # With k*, a single stage is left where nothing else fits.
+        # With k*, there is a single stage if nothing else fits.
         most = bisect(
             range(2, self.task.arms + 1),
             False,
@@ -119,7 +119,7 @@ class _SSHPacer(Pacer):
         )
 
     def _stage(self) -> Round | Verdict:
-        """The pulls of the next stage; cut blindly while there is none per arm."""
+        """The pulls of the next stage; cut blindly while there is less than one pull per arm."""
         while self.alive.size > 1:
             per_arm = self.most_pulls // self.alive.size  # Alg. 2, line 5
             self.stage_pulls = min(per_arm, MOST_PULLS_PER_ARM)
@@ -138,14 +138,14 @@ class _SSHPacer(Pacer):
         self.alive = np.sort(self.alive[order[:kept]])
 
     def adjust(self, conditions: Conditions) -> None:
-        """See whether the time went as λ said: only then is the plan of the stages still good."""
+        """Check whether the time went as λ said: only then does the plan still hold."""
         assert self.task.deadline is not None
         off_plan = abs(conditions.seconds - self.expected_seconds) > _ON_PLAN * self.task.deadline
         self.replan = off_plan or differs(conditions.scaling, self.scaling)
         super().adjust(conditions)
 
     def _plan_rest(self) -> None:
-        """Spread the time that is really left over the stages that are left."""
+        """Spread the time that is really left over the remaining stages."""
         assert self.task.deadline is not None
         left, arms = self.task.deadline - self.elapsed, self.alive.size
         self.expected_seconds, self.most_pulls = self.elapsed, 0
@@ -155,7 +155,7 @@ class _SSHPacer(Pacer):
             )
             stages = stage_count(arms, self.combined)
             self.most_pulls = self.scaling.whole_pulls(left / stages)
-        if self.most_pulls < arms:  # not one pull each: what is known now decides
+        if self.most_pulls < arms:  # less than one pull each: decide by what is known now
             self.alive = self.ranked(self.alive, self.rng)[:1]
 
     def decide(self) -> Round | Verdict:

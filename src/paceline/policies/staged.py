@@ -1,4 +1,4 @@
-"""Staged elimination for a deadline: a chain of cuts planned for λ, and planned anew as it goes."""
+"""Staged elimination for a deadline: a chain of cuts planned for λ, and replanned on the way."""
 
 import math
 from dataclasses import dataclass
@@ -20,27 +20,27 @@ from paceline.theory.raceplan import RacePlan, plan_race, too_short
 Stragglers = Literal["cut", "wait"]
 _STRAGGLERS: tuple[Stragglers, ...] = ("cut", "wait")
 
-_WIDER = 3.0  # so many times the arms planned are kept if nothing is seen, and time allows
+_WIDER = 3.0  # if nothing is clear yet and time allows, keep three times as many arms as planned
 _NARROWING = 0.7
-_CLOSE_ENOUGH = 1e-3  # to the best plan
-_ON_TIME = 1e-6  # of the deadline
-_WORTH_A_STAGE = 0.1  # more pulls: less is not waited for at the end
-_SUBSET_PULLS = 0.7  # bottleneck for each arm of a subset: more arms are pulled too rarely
+_CLOSE_ENOUGH = 1e-3  # how near to the best plan, as a share of its bottleneck
+_ON_TIME = 1e-6  # as a share of the deadline
+_WORTH_A_STAGE = 0.1  # share of more pulls that is worth one more stage at the end
+_SUBSET_PULLS = 0.7  # bottleneck per arm of a subset: with more arms each is pulled too rarely
 
 
 @dataclass(frozen=True)
 class Staged(Policy):
-    """Stages of equal pulls with a cut after each: fewest arms lost by the deadline.
+    """Stages of equal pulls with a cut after each, for the best chance by the deadline.
 
     The chain of cuts is the one with the largest bottleneck (see `theory.plan_chain`), planned
     anew after each stage for the time that is really left. Arms that are clearly behind go earlier
-    than planned, within a floor that keeps the guarantee; where nothing can be seen yet, more stay.
+    than planned, within a floor that keeps the guarantee. If nothing is clear yet, more arms stay.
 
-    Where the times of pulls vary, a stage ends when most of its pulls are back, and the rest is
-    cut off (`stragglers="cut"`); with `"wait"`, and where pulls are paired, it waits for all.
+    If the times of pulls vary, a stage ends when most of its pulls are back, and the rest is cut
+    off (`stragglers="cut"`). With `"wait"`, or if pulls are paired, it waits for all.
 
-    A deadline that is too short to pull every arm once is refused; with `best_effort` as many
-    arms are raced, chosen at random, as make sense.
+    A deadline that is too short to pull every arm once is refused. With `best_effort`, a random
+    subset is raced instead, as large as makes sense.
 
     >>> from paceline import PowerLaw, simulate
     >>> result = simulate([0.9, 0.5, 0.4, 0.3], policy=Staged(), scaling=PowerLaw(0.5), deadline=8)
@@ -64,11 +64,11 @@ class Staged(Policy):
         return StagedPacer(self, task)
 
     def outline(self, task: Task) -> list[tuple[str, str]]:
-        """The cuts."""
+        """The planned cuts."""
         assert task.deadline is not None
         plan = plan_race(task.arms, task.scaling, task.deadline, top=task.top)
         if plan is None:
-            return []  # too short for all arms: with `best_effort` a subset of them is raced
+            return []  # too short for all arms; with `best_effort` a subset is raced
         chain = plan.chain.merged()
         sizes = " → ".join(str(size) for size in chain.sizes)
         pulls = ", ".join(str(each) for each in chain.pulls[1:])
@@ -76,7 +76,7 @@ class Staged(Policy):
 
 
 class StagedPacer(Pacer):
-    """The chain that is followed: its stage `stage` is under way, or about to begin."""
+    """Follows a chain; its stage number `stage` is running or about to begin."""
 
     def __init__(self, policy: Staged, task: Task) -> None:
         super().__init__(task)
@@ -85,17 +85,17 @@ class StagedPacer(Pacer):
         self.deadline = task.deadline
         self.wait = policy.stragglers == "wait" or task.paired
         self.stage = 0
-        self.expected = 0.0  # when the stage ends by the plan
-        self.waited = False  # for arms of which nothing was back
+        self.expected = 0.0  # when the stage should end, by the plan
+        self.waited = False  # whether we have waited for arms without any result
         self.sight = Sight(task)
         self.clock = self._make_clock(task.scaling, task.delays)
 
     def _make_clock(self, scaling: Scaling, delays: Delays | None) -> Scaling:
-        """λ, or where pulls keep to it only on average, what a stage takes then."""
+        """λ; or, if pulls follow it only on average, the time that a stage takes then."""
         return scaling if delays is None else Boxed(scaling, delays, wait=self.wait)
 
     def adjust(self, conditions: Conditions) -> None:
-        """Plan from now on by λ, and by how pulls keep to it, as they are known by now."""
+        """From now on, plan with λ and the delays as they are now known."""
         if differs(conditions.scaling, self.scaling) or conditions.delays != self.delays:
             self.clock = self._make_clock(conditions.scaling, conditions.delays)
         super().adjust(conditions)
@@ -117,9 +117,9 @@ class StagedPacer(Pacer):
         return self._next_stage()
 
     def _take_subset(self, clock: Scaling) -> None:
-        """As many arms, at random, as can be told apart a little; success is capped at their share.
+        """Take a random subset, as large as can still be told apart; its share caps the success.
 
-        More would each be pulled so rarely that the best is found by luck.
+        With more arms, each would be pulled so rarely that only luck finds the best.
         """
         low, high = self.task.top + 1, self.task.arms
         while low < high:
@@ -137,7 +137,7 @@ class StagedPacer(Pacer):
         return too_short(self.deadline, arms, clock, more=subset)
 
     def _plan_rest(self, left: float, *, as_planned: bool) -> None:
-        """The best chain from here, unless that is known to be the one we are on."""
+        """Plan the best chain from here, unless the current one is known to be the best."""
         on_time = abs(self.elapsed - self.expected) <= _ON_TIME * self.deadline
         if as_planned and on_time and not differs(self.clock, self.planned_by):
             return
@@ -165,7 +165,7 @@ class StagedPacer(Pacer):
     # Stages.
 
     def _next_stage(self) -> Round | Verdict:
-        """The pulls up to the next cut; cuts for which there are enough come at once."""
+        """The pulls up to the next cut; cuts that already have enough pulls are made at once."""
         while self.alive.size > self.task.top:
             target = self.chain.pulls[self.stage + 1]
             missing = np.maximum(target - self.tally.pulls[self.alive], 0)
@@ -187,9 +187,9 @@ class StagedPacer(Pacer):
         return Round(self.alive, started, Until(min(until, self.deadline)))
 
     def _spread(self, missing: Ints, total: int) -> Ints:
-        """So many pulls in proportion to what the arms lack, what is left over drawn by lot.
+        """Spread `total` pulls in proportion to what the arms lack; the remainder is drawn by lot.
 
-        Rounded up for each arm they would be twice as many where one pull of each is missing.
+        Rounding up for each arm would double the pulls if one pull of each arm is missing.
         """
         exact = missing * (total / int(missing.sum()))
         started = np.maximum(exact.astype(np.int64), missing)
@@ -203,14 +203,14 @@ class StagedPacer(Pacer):
         """Cut as planned, or more, or less; then plan the rest for the time that is left."""
         left = self.deadline - self.elapsed
         unheard = self.alive[self.tally.pulls[self.alive] == 0]
-        if unheard.size:  # an arm whose pulls are slow must not fall for that
+        if unheard.size:  # an arm must not fall only because its pulls are slow
             if not self.waited and left > 0:
                 self.waited = True
                 one = np.ones(unheard.size, dtype=np.int64)
                 return Round(unheard, one, Until(self.elapsed + 0.5 * left))
             heard = self.alive[self.tally.pulls[self.alive] > 0]
             if heard.size <= self.task.top:
-                return self.stop("of too few arms a pull was back in time")
+                return self.stop("too few arms had a result in time")
             self.alive = heard
         self.stage += 1
         planned = self.chain.sizes[self.stage]
@@ -226,7 +226,7 @@ class StagedPacer(Pacer):
         return self._next_stage()
 
     def _end(self, left: float) -> Round | Verdict:
-        """The last cut; or one more stage, if the pulls were quicker than expected."""
+        """Make the last cut; or add a stage, if the pulls were quicker than expected."""
         arms, each = self.alive.size, int(self.tally.pulls[self.alive].min())
         more = self.clock.whole_pulls(max(left, 0.0)) // arms
         if more >= max(1.0, _WORTH_A_STAGE * each):
@@ -241,13 +241,13 @@ class StagedPacer(Pacer):
             self.alive = np.sort(self.ranked(self.alive, self.rng)[:kept])
 
     def tell(self, results: Results, conditions: Conditions | None = None) -> None:
-        """Take in results, also what single values show."""
+        """Take in results, including what single values show."""
         if self.verdict is None:
             self.sight.take(results)
         super().tell(results, conditions)
 
     def _not_behind(self, planned: int) -> int:
-        """How many arms are not clearly behind; as many more as the floor demands."""
+        """How many arms are not clearly behind; more if the floor demands it."""
         top, each = self.task.top, int(self.tally.pulls[self.alive].min())
         kept = max(self.sight.near(self.tally, self.alive), top + 1)
         while kept < planned and each * _power_of_two(kept - top + 1) < self.floor:
@@ -255,7 +255,7 @@ class StagedPacer(Pacer):
         return kept
 
     def _keep_more(self, planned: int, left: float) -> bool:
-        """Where nothing is seen yet, cut to more arms than planned, if that fits."""
+        """Keep more arms than planned, because nothing is clear yet; False if that does not fit."""
         clock, options = self.clock, self._options()
         kept = min(int(_WIDER * planned), self.alive.size)
         while kept > planned:
@@ -273,10 +273,10 @@ def _power_of_two(kept: int) -> int:
 
 
 def _first_plan(arms: int, top: int, clock: Scaling, deadline: float) -> RacePlan | None:
-    """The plan of a whole race: the same for all races of a simulation."""
+    """The plan of a whole race; all races of a simulation share it."""
     try:
         return _remembered_plan(arms, top, clock, deadline)
-    except TypeError:  # a scaling that cannot be told from others cannot be remembered
+    except TypeError:  # a scaling without a hash cannot be cached
         return plan_race(arms, clock, deadline, top=top)
 
 

@@ -1,4 +1,4 @@
-"""Uniform: the same pulls for every arm, to the end. What the others have to beat."""
+"""Uniform: the same pulls for every arm, to the end. The others must beat it."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ from paceline.policies.elimination import Elimination, check_interval
 
 @dataclass(frozen=True)
 class Uniform(Policy):
-    """With a deadline, one round of all arms that fills it; the best mean is the answer.
+    """With a deadline, one round of all arms fills it; the best mean is the answer.
 
-    With a confidence, rounds of all arms on APR's clock until the best arm stands clear: what
-    APR would take if it dropped no arm. `beta` and `deviation` are for that.
+    With a confidence, it runs rounds of all arms on APR's clock until the best arm stands clear:
+    this is APR without dropping arms. `beta` and `deviation` are for that.
 
     >>> from paceline import PowerLaw, simulate
     >>> simulate([0.9, 0.2], policy=Uniform(), scaling=PowerLaw(0.5), deadline=10).pulls

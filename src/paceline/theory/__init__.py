@@ -1,6 +1,6 @@
 """What can be known before a race: the oracle's time, upper and lower bounds, stages to combine.
 
-May import `core` only.
+It may import only `core`.
 """
 
 from paceline.theory.chain import Chain, chain_sizes, plan_chain

@@ -1,10 +1,10 @@
 """The chain of cuts for a deadline: how many arms to keep after how many pulls.
 
-A chain pulls all arms alike, cuts to the best few by their means so far, pulls those on, and so to
-the last cut. What it may lose is governed by its bottleneck, the least over the cuts of pulls times
-arms kept: the larger, the better (see `cuts`). For a given bottleneck X a cut to j arms needs ⌈X/j⌉
-pulls of each, and the quickest chain is a shortest path over the numbers of arms. X is then raised
-until that path takes all the time there is.
+A chain pulls all arms equally often, keeps the best few by their means so far, pulls those further,
+and so on until the last cut. Its bottleneck is the least, over the cuts, of pulls times arms kept:
+the larger it is, the less the chain may lose (see `cuts`). For a given bottleneck X, a cut to j
+arms needs ⌈X/j⌉ pulls of each, and the quickest chain is a shortest path over the numbers of arms.
+X is then raised until that path takes all the time there is.
 """
 
 import math
@@ -19,19 +19,19 @@ from paceline.core.scaling import ROUNDING, Scaling
 from paceline.errors import InvalidInput
 from paceline.theory.deadline import bottleneck, stage_count
 
-RATIO = 1.2  # of neighbouring sizes, where not every number of arms is tried
-_ALL_SIZES = 24  # up to so many arms every number is
+RATIO = 1.2  # of neighbouring sizes, if not every number of arms is tried
+_ALL_SIZES = 24  # up to this many arms, every number is tried
 _TRIED_AT_ONCE = 8
 _AROUND_GUESS: Floats = np.array([0.6, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0])
-_MORE_TRIED = 64  # bottlenecks above the one found, since a pool's steps may hide some
+_MORE_TRIED = 64  # bottlenecks above the one found; a pool's steps may hide some that fit
 
 
 @dataclass(frozen=True)
 class Chain:
     """Stages of equal pulls, each with a cut at its end.
 
-    `sizes` are the arms at the start and after every cut, `pulls` those of each arm still in, in
-    all: at the start and before every cut. `seconds` are the stages' own.
+    `sizes` are the numbers of arms at the start and after every cut. `pulls` are the total pulls of
+    each arm still in, at the start and before every cut. `seconds` are the times of the stages.
     """
 
     sizes: tuple[int, ...]
@@ -46,7 +46,7 @@ class Chain:
         return min(pulls * (kept - self.top + 1) for kept, pulls in cuts)
 
     def merged(self) -> "Chain":
-        """The same with cuts that need no more pulls as one."""
+        """The same chain; cuts with no pulls between them become one."""
         ends = [*(now < after for now, after in pairwise(self.pulls[1:])), True]
         cuts = [place for place, end in enumerate(ends, start=1) if end]
         return Chain(
@@ -63,9 +63,9 @@ class Chain:
 
 
 def chain_sizes(arms: int, top: int = 1) -> Ints:
-    """The numbers of arms that a chain may pass, falling: all of few, else a grid.
+    """The numbers of arms that a chain may pass, falling: all if there are few, else a grid.
 
-    The sizes that SSH would have, for every k, are among them, so that no chain of its is better.
+    They include the sizes that SSH would have, for every k, so no chain of SSH is better.
 
     >>> chain_sizes(30).tolist()
     [30, 25, 21, 17, 15, 14, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1]
@@ -96,11 +96,11 @@ def plan_chain(
 ) -> Chain | None:
     """The chain with the largest bottleneck that fits into `seconds`; None if there is none.
 
-    Each of the `arms` has had `pulls` pulls. With a `floor`, every cut to b arms (b − k + 1 for the
-    top k) has so many pulls that these times the largest power of 2 in b reach it. `sizes` may be
-    given, if many plans are made; `tolerance` is the share of the bottleneck that may be
-    left out, and `guess` one that is not far off: both save time. What is left of the time
-    goes to the last stage.
+    Each of the `arms` has had `pulls` pulls. With a `floor`, a cut to b arms (b − k + 1 for the top
+    k) comes only when pulls times the largest power of 2 up to b is at least the floor. `sizes` may
+    be given if many plans are made. `tolerance` is the share of the bottleneck that may be missed,
+    and `guess` is a bottleneck that is not far off: both save time. Any time left goes to the last
+    stage.
 
     >>> from paceline import PowerLaw
     >>> chain = plan_chain(16, PowerLaw(0.5), 20.0)
@@ -139,7 +139,8 @@ def plan_wider(
 ) -> Chain | None:
     """A chain whose pulls grow as a power of the arms cut: gentler on many arms than `plan_chain`.
 
-    A cut from b to j arms needs pulls · (b/j)^η, with the largest η that fits; at least one more.
+    A cut from b to j arms needs pulls · (b/j)^η, at least one more than `pulls`. η is the largest
+    that fits.
     """
     grid = _below(chain_sizes(arms, top) if sizes is None else sizes, arms, top)
     kept = (grid[1:] - (top - 1)).astype(np.float64)
@@ -159,7 +160,7 @@ _LARGEST_LOG = math.log(float(MOST_PULLS_PER_ARM))
 
 
 def least_pulls(kept: Floats, floor: float) -> Floats:
-    """The pulls that a cut to so many arms needs by the floor.
+    """The pulls that the floor demands for a cut to `kept` arms.
 
     >>> least_pulls(np.array([1.0, 3.0, 4.0]), 10.0)
     array([10.,  5.,  3.])
@@ -188,11 +189,11 @@ class _Search:
         self.seconds = seconds
         self.needed = needed
         self.most = float(MOST_PULLS_PER_ARM // int(grid[0]))
-        # An edge from each size to each smaller one, those into a size side by side.
+        # An edge leads from each size to each smaller one; those into a size are adjacent.
         self.into, self.out_of = np.tril_indices(grid.size, -1)
 
     def fits(self, levels: Floats) -> Bools:
-        """Whether the quickest chains at these levels are in time."""
+        """Whether the quickest chains at these levels fit into the time."""
         totals = np.array([self.needed(level) for level in levels.tolist()])
         able: Bools = totals.max(axis=1) <= self.most
         if not able.any():
@@ -204,7 +205,7 @@ class _Search:
     def largest(
         self, start: float, guess: float, tolerance: float, *, whole_steps: bool
     ) -> float | None:
-        """The highest level that fits, from `start` on; None if that does not."""
+        """The highest level from `start` on that fits; None if `start` does not."""
         near = max(guess, start + 1.0)
         around = np.ceil(near * _AROUND_GUESS) if whole_steps else near * _AROUND_GUESS
         tried = np.r_[start, np.maximum(around, start)]
@@ -237,7 +238,7 @@ class _Search:
             place = path[-1]
             into = place * (place - 1) // 2  # where the edges into it begin
             ways = least[:place] + cost[0, into : into + place]
-            path.append(int(ways.argmin()))  # of equal ways that with the longest step
+            path.append(int(ways.argmin()))  # on a tie, the longest step
         path.reverse()
         seconds = [self._stage(self.grid[i], total[j] - total[i]) for i, j in pairwise(path)]
         return Chain(
@@ -269,7 +270,7 @@ class _Search:
 
 
 def _narrowed(low: float, high: float, tried: Floats, fits: Bools) -> tuple[float, float]:
-    """The bracket after some levels were tried: the highest that fits, the lowest above it."""
+    """The bracket after some levels were tried: the highest that fits, the lowest bad one above."""
     good, bad = tried[fits], tried[~fits]
     low = max(low, float(good.max())) if good.size else low
     above = bad[bad > low]
@@ -277,7 +278,7 @@ def _narrowed(low: float, high: float, tried: Floats, fits: Bools) -> tuple[floa
 
 
 def _stretched(chain: Chain, scaling: Scaling, seconds: float) -> Chain:
-    """The last stage gets what is left of the time."""
+    """Give the last stage all the time that is left."""
     arms, before = chain.sizes[-2], chain.pulls[-2]
     left = seconds - math.fsum(chain.seconds[:-1])
     more = min(scaling.whole_pulls(max(left, 0.0)), MOST_PULLS_PER_ARM) // arms

@@ -50,9 +50,9 @@ def optimal_seconds(gaps: Any, scaling: Scaling) -> float:
 def pulls_needed(
     gaps: Any, confidence: float, *, sigma: float = 0.5, deviation: float = 1.0
 ) -> Floats:
-    """N̄_i: pulls after which the interval surely drops an arm with gap Δ_i.
+    """N̄_i: the pulls after which the interval surely drops an arm with gap Δ_i.
 
-    The paper's formula is for σ = ½ and the full deviation; a wider interval acts like a smaller
+    The paper's formula is for σ = ½ and the full deviation. A wider interval acts like a smaller
     gap.
 
     >>> pulls_needed([0.5], confidence=0.9).tolist()
@@ -61,7 +61,7 @@ def pulls_needed(
     deltas = checked_gaps(gaps)
     w = omega(failure_probability(confidence), deltas.size + 1)
     inverse = (deltas / (2 * positive(sigma, "sigma") * positive(deviation, "deviation"))) ** -2.0
-    # Gaps so wide that the inner logarithm would fall below 1 lie outside the paper's model.
+    # If a gap is so wide that the inner logarithm falls below 1, it is outside the paper's model.
     inner = np.log2(np.maximum(192 * inverse / w, 2.0))
     return 1 + np.floor(64 * inverse * np.log(2 / w * inner))
 
@@ -76,10 +76,10 @@ def upper_bound(
     deviation: float = 1.0,
     form: Literal["program", "optimum"] = "program",
 ) -> float:
-    """Theorem 1: what APR's time stays below with probability `confidence`.
+    """Theorem 1: APR's time stays below this with probability `confidence`.
 
-    `form="program"` is the tighter one, a factor times 𝒯₂({N̄_i}); `form="optimum"` is the
-    factor times T*. The proof needs gaps of at most 1.
+    `form="program"` is the tighter form, a factor times 𝒯₂({N̄_i}); `form="optimum"` is a factor
+    times T*. The proof needs gaps of at most 1.
 
     >>> from paceline import PowerLaw
     >>> tight = upper_bound([0.1, 0.2, 0.4], PowerLaw(0.5), 0.9)
@@ -111,11 +111,11 @@ def lower_bound(
     sigma: float = 1.0,
     with_constant: bool = True,
 ) -> float:
-    """Theorem 2: what no policy's expected time can beat, for normal rewards.
+    """Theorem 2: no policy's expected time can be less than this, for normal rewards.
 
-    2 c_λ log(1/(2.4δ)) T*, for δ ≤ 0.15. Its constant c_λ = inf λ(m)/m / λ(1) makes it loose,
-    and 0 for a power law; `with_constant=False` leaves it out, which shows the shape but is
-    no longer a bound.
+    It is 2 c_λ log(1/(2.4δ)) T*, for δ ≤ 0.15. The constant c_λ = inf λ(m)/m / λ(1) makes it loose,
+    and 0 for a power law. `with_constant=False` leaves the constant out: that shows the shape but
+    is no longer a bound.
 
     >>> from paceline import Amdahl
     >>> round(lower_bound([0.1], Amdahl(0.1), 0.9), 3)

@@ -1,8 +1,8 @@
-"""Bounds for a chain of cuts: how likely it loses the best arm, or one of the top k.
+"""Bounds for a chain of cuts: how likely it is to lose the best arm, or one of the top k.
 
 All survivors have the same number of pulls, kept from the start, and a cut keeps those with the
 best means so far. If it drops the best arm, at least as many arms as it keeps have a mean no
-lower; how likely that is, is all that counts, so survivors and rounds may be chosen from data.
+lower. Only the probability of that counts, so survivors and rounds may be chosen from data.
 """
 
 import math
@@ -25,7 +25,7 @@ def rates(
     P(at some count t ≥ t₀ the mean of i is no lower) ≤ exp(−r_i t₀): for any c, exp(c(S_i − S₁))
     divided by its expectation is a martingale (Ville), and the best c gives
 
-    - σ-sub-Gaussian values: r = Δ²/(4σ²); with `paired` seeds Δ²/(8σ²), for the difference
+    - σ-sub-Gaussian values: r = Δ²/(4σ²); with `paired` seeds Δ²/(8σ²), because the difference
       of two such values is 2σ-sub-Gaussian whatever joins them;
     - values in [0, 1], 0 and 1 or between: r = −2 ln(√(p₁p_i) + √((1−p₁)(1−p_i))) ≥ Δ²; paired
       r = −ln(1 − (√(d+Δ) − √d)²) ≥ Δ²/2, where d = min(p_i, 1−p₁) is the worst joint law.
@@ -52,10 +52,10 @@ def cut_bound(
     sigma: float | None = None,
     paired: bool = False,
 ) -> float:
-    """How likely, at most, a cut to `kept` arms with `pulls` each drops one of the `top`.
+    """A bound on the chance that a cut to `kept` arms with `pulls` each drops one of the `top`.
 
-    It also holds for a cut at any later moment that data choose. The arms are all those of the
-    race: earlier cuts change nothing. 1 if the top is not unique.
+    It also holds for a cut at any later moment chosen from data. `means` are those of all arms of
+    the race: earlier cuts change nothing. The bound is 1 if the top is not unique.
 
     >>> from paceline.core.noise import BERNOULLI
     >>> means = [0.6] + [0.4] * 99
@@ -76,9 +76,9 @@ def chain_bound(
     sigma: float | None = None,
     paired: bool = False,
 ) -> float:
-    """How likely, at most, a chain of cuts fixed in advance loses one of the `top`.
+    """A bound on the chance that a chain of cuts fixed in advance loses one of the `top`.
 
-    `pulls` are those that each survivor has had in all at the cut to `kept`.
+    `pulls[i]` is the total that each survivor has had at the cut to `kept[i]`.
 
     >>> from paceline.core.noise import BERNOULLI
     >>> means = [0.6] + [0.4] * 99
@@ -104,12 +104,12 @@ def floor_bound(
     sigma: float | None = None,
     paired: bool = False,
 ) -> float:
-    """How likely, at most, one of the `top` is lost by any rule whose cuts keep to a floor.
+    """A bound on the chance that one of the `top` is lost by any rule whose cuts respect a floor.
 
     A cut to b arms with t pulls each does so if t·2^⌊log₂ b⌋ ≥ `floor` and t ≥ `least_pulls`; for
-    a top k, b − k + 1 stands for b. When and how far to cut may depend on all that was seen. A cut
-    with 2^l ≤ b < 2^(l+1) that drops the best has 2^l arms ahead of it at some t ≥ `floor`/2^l:
-    one term for each of the ⌈log₂ n⌉ levels l.
+    a top k, b − k + 1 stands for b. When and how far to cut may depend on all that was seen. If a
+    cut with 2^l ≤ b < 2^(l+1) drops the best, 2^l arms are ahead of it at some t ≥ `floor`/2^l:
+    there is one term for each of the ⌈log₂ n⌉ levels l.
 
     >>> from paceline.core.noise import BERNOULLI
     >>> means = [0.6] + [0.4] * 99
@@ -121,13 +121,13 @@ def floor_bound(
     counts = [2**level for level in range(field.others.size.bit_length())]  # ⌈log₂ n⌉ if k = 1
     above = [b for b in counts if math.ceil(floor / b) > least]
     lost = [field.loss(math.ceil(floor / b), b) for b in above]
-    if len(above) < len(counts):  # one term for the others: where 32 arms are ahead, 16 are
+    if len(above) < len(counts):  # one term for the rest: if 32 arms are ahead, so are 16
         lost.append(field.loss(least, counts[len(above)]))
     return field.any_of(lost)
 
 
 def rate_hardness(rates: Any) -> float:
-    """H = max over i ≥ 2 of i/r_i; 2H₂ where r = Δ²/2, the paper's Hoeffding step.
+    """H = max over i ≥ 2 of i/r_i; it is 2H₂ if r = Δ²/2, the paper's Hoeffding step.
 
     >>> rate_hardness([0.5, 1.0, 2.0])
     4.0
@@ -138,7 +138,7 @@ def rate_hardness(rates: Any) -> float:
 
 
 def closed_bound(exponent: float, cuts: int, hardness: float, *, top: int = 1) -> float:
-    """e · cuts · exp(−exponent/H): the same, less sharply, for a plan.
+    """e · cuts · exp(−exponent/H): a simpler, looser bound for a plan.
 
     For a fixed chain the exponent is the least t·b of its cuts; for a floor it is the floor,
     and the cuts are its ⌈log₂ n⌉ levels. For a top k, b − k + 1 stands for b, with a factor k.

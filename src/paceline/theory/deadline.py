@@ -16,7 +16,7 @@ RULES: tuple[Rule, ...] = ("unfloored", "bottleneck", "literal")
 
 
 def stage_count(n: int, k: int) -> int:
-    """⌈log_{2^k} n⌉, in whole numbers: how many stages are left when every k halvings are one.
+    """⌈log_{2^k} n⌉, in whole numbers: how many stages there are if every k halvings become one.
 
     >>> [stage_count(1024, k) for k in (1, 2, 3, 10)]
     [10, 5, 4, 1]
@@ -40,8 +40,8 @@ def stage_unit(n: int, k: int, deadline: float, scaling: Scaling) -> float:
 def bottleneck(n: int, k: int, deadline: float, scaling: Scaling) -> int:
     """The least, over the stages, of pulls per arm times the arms that are kept.
 
-    It is what the bound on the error of a chain of cuts depends on; for `n` no power of 2^k,
-    x(k) misjudges it.
+    The bound on the error of a chain of cuts depends on it. If `n` is not a power of 2^k, x(k)
+    misjudges it.
 
     >>> from paceline import PowerLaw
     >>> bottleneck(4, 1, 4.0, PowerLaw(0.25)), bottleneck(4, 2, 4.0, PowerLaw(0.25))
@@ -65,10 +65,10 @@ def stages_to_combine(
 ) -> int:
     """k*: how many halvings to do at once. It grows as the scaling gets worse.
 
-    `rule="unfloored"` compares x(k) without the floor of equation 9; `"bottleneck"` compares what
-    `bottleneck` gives, better when `n` is no power of 2; `"literal"` is the equation as
-    printed, which falls to k = 1 when every x(k) is below 1. The first two pass over a k whose
-    stages are too short to pull every arm, if there is another and `blind` is not set.
+    `rule="unfloored"` compares x(k) without the floor of equation 9. `"bottleneck"` compares what
+    `bottleneck` returns, which is better if `n` is not a power of 2. `"literal"` is the equation as
+    printed, which gives k = 1 if every x(k) is below 1. Unless `blind` is set, the first two skip
+    any k whose stages are too short to pull every arm, if another k is possible.
 
     >>> from paceline import PowerLaw
     >>> [stages_to_combine(1024, t, PowerLaw(q)) for q, t in [(0.1, 4), (0.25, 40), (0.5, 500)]]
@@ -103,11 +103,11 @@ def success_bound(
     k: int | None = None,
     sigma: float | None = None,
 ) -> float:
-    """Theorem 3: the least probability with which SSH finds the best arm, or 0 if it says nothing.
+    """Theorem 3: SSH finds the best arm with at least this probability; 0 if it says nothing.
 
-    1 − 3⌈log₂ n⌉ exp(−n x(k) / 8H₂), with x(k) floored, as its proof needs. The paper's Hoeffding
-    step is the one for σ² = ½; `sigma` puts in another: rewards in [0, 1] have σ = ½, which
-    doubles the exponent, and the 1-sub-Gaussian rewards of the paper's model halve it.
+    It is 1 − 3⌈log₂ n⌉ exp(−n x(k) / 8H₂), with x(k) floored, as its proof needs. The paper's
+    Hoeffding step is the one for σ² = ½; `sigma` puts in another. Rewards in [0, 1] have σ = ½,
+    which doubles the exponent; the 1-sub-Gaussian rewards of the paper's model halve it.
 
     >>> from paceline import PowerLaw
     >>> round(success_bound([0.4, 0.5, 0.6], 4.0, PowerLaw(0.25)), 3)
@@ -121,7 +121,7 @@ def success_bound(
         k = stages_to_combine(arms, deadline, scaling)
     elif whole(k, "k") > stage_count(arms, 1):
         raise InvalidInput(
-            f"{arms} arms need {stage_count(arms, 1)} halvings, so no {k} can be combined"
+            f"{arms} arms need {stage_count(arms, 1)} halvings: {k} of them cannot be combined"
         )
     units = np.floor(stage_unit(arms, k, deadline, scaling) * (1 + 1e-12))
     per_sigma = 1.0 if sigma is None else 1 / (2 * positive(sigma, "sigma") ** 2)

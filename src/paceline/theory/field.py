@@ -1,6 +1,6 @@
-"""The arms of a race, and how likely others get ahead of the best of them.
+"""The arms of a race, and how likely others are to get ahead of the best.
 
-What the bounds for cuts are made of: `cuts.py` puts them together.
+These are the parts of the bounds for cuts; `cuts.py` puts them together.
 """
 
 import math
@@ -16,13 +16,13 @@ from paceline.core.noise import Noise
 from paceline.core.noise.tails import Counted, Tails
 from paceline.errors import InvalidInput
 
-# How likely, at most, a mean of some arms gets up to some thresholds.
+# An upper bound on how likely the means of some arms are to reach some thresholds.
 _Reach = Callable[[Floats, Floats], Floats]
 
 
 @dataclass(frozen=True)
 class Field:
-    """The arms of a race, by falling mean, and how their values stray."""
+    """The arms of a race, by falling mean, and the tails of their values."""
 
     top: Floats
     others: Floats
@@ -30,7 +30,7 @@ class Field:
 
     @classmethod
     def of(cls, means: Any, noise: Noise, top: int, sigma: float | None, paired: bool) -> "Field":
-        """From means in any order; `sigma` overrides what `noise` says."""
+        """Make a field from means in any order; `sigma` overrides what `noise` says."""
         falling = -np.sort(-finite_floats(means, "means"))
         if whole(top, "top") >= falling.size:
             raise InvalidInput(f"top must be below the number of arms, {falling.size}, got {top}")
@@ -40,12 +40,15 @@ class Field:
 
     @cached_property
     def rates(self) -> Floats:
-        """See `theory.rates`; against the last of the top, behind which others fall the slowest."""
+        """See `theory.rates`; against the last of the top, behind which others fall most slowly."""
         return self.tails.rates(float(self.top[-1]), self.others)
 
     @cached_property
     def groups(self) -> tuple[Floats, Ints]:
-        """Others with the same gap to 1 % as one, with its highest mean: some 1,000 of 10⁵ arms."""
+        """Others whose gaps agree to 1 % form one group, with its highest mean.
+
+        10⁵ arms make some 1,000 groups.
+        """
         gaps = self.top[-1] - self.others
         classes = np.floor(np.log(gaps / gaps[0]) / 0.01)
         first = np.unique(classes, return_index=True)[1]
@@ -61,10 +64,11 @@ class Field:
         return falling
 
     def any_of(self, losses: Iterable[float]) -> float:
-        """How likely, at most, one of some losses occurs, each at most as likely as given.
+        """A bound on the chance that one of some losses occurs, each at most as likely as given.
 
-        Every one is favoured by low values of the top and high values of the others, so if values
-        are independent, none occurs at least as often as if they were (Harris 1960).
+        Low values of the top and high values of the others favour every loss. So if values are
+        independent, it is at least as likely that no loss occurs as if losses were independent
+        (Harris 1960).
         """
         chances = list(losses)
         if self.tails.paired:
@@ -78,7 +82,7 @@ class Field:
         return whole(kept, "kept", least=self.top.size) - self.top.size + 1
 
     def loss(self, pulls: float, rivals: int) -> float:
-        """How likely, at most, so many others are ahead of one of the top at a count ≥ `pulls`."""
+        """A bound on the chance that, at a count ≥ `pulls`, `rivals` others lead one of the top."""
         if rivals > self.others.size:
             return 0.0
         if pulls == 0 or self.others[0] == self.top[-1]:
@@ -92,12 +96,12 @@ class Field:
         return bound if counted is None else min(bound, self._ranked(counted, rivals))
 
     def _ranked(self, counted: Counted, rivals: int) -> float:
-        """The same for zeros and ones, by what is seen at t₀ itself.
+        """The same for zeros and ones, from what is seen at t₀ itself.
 
         Take the last count at which b others are ahead of one of the top. Its first t₀ values are
-        a random part of all its values up to there, and so for every arm. If all b + 1 have as
-        many ones, every order at t₀ is as likely, and the b have no fewer: so at least j are ahead
-        at t₀ with a probability of (b + 1 − j)/(b + 1) or more, for any j.
+        a random part of all its values up to there, and so for every arm. If all b + 1 have equally
+        many ones, every order at t₀ is equally likely, and the b have no fewer. So for any j, at
+        least j are ahead at t₀ with a probability of (b + 1 − j)/(b + 1) or more.
         """
         parts = sorted({math.ceil(rivals * eighths / 8) for eighths in range(1, 9)})
         thresholds = counted.thresholds(*self.top[[0, -1]])
@@ -106,10 +110,10 @@ class Field:
         return (rivals + 1) * min(ways)
 
     def _parted(self, chances: tuple[Floats, Floats], rivals: int) -> float:
-        """The same by the lowest mean M that one of the top has at a count ≥ `pulls`.
+        """The same from the lowest mean M that one of the top has at a count ≥ `pulls`.
 
-        By Ville P(M ≤ θ) ≤ F(θ), a sum of exp(−pulls·I) with Cramér's I, and in the same way
-        P(so many others have a mean of θ at such counts) ≤ G(θ). So for any θ the loss is at most
+        By Ville, P(M ≤ θ) ≤ F(θ), a sum of exp(−pulls·I) with Cramér's I. In the same way,
+        P(`rivals` others have a mean of θ at such counts) ≤ G(θ). So for any θ the loss is at most
         F + G. If arms are independent it is at most the expectation of G(M): over falling
         thresholds, G(θ₁) + Σ F(θ_k)(G(θ_{k+1}) − G(θ_k)) with a last G of 1.
         """
@@ -123,16 +127,16 @@ class Field:
         return float(high[0] + low @ np.diff(high, append=1.0))
 
     def _lows_and_climbs(self, thresholds: Floats, reach: _Reach) -> tuple[Floats, Floats]:
-        """F of falling thresholds, and how likely each group of others reaches them."""
+        """F of falling thresholds, and how likely each group of others is to reach them."""
         columns = thresholds[:, None]
-        # The mean of the zeros is up to 1 − θ.
+        # A mean of at most θ is a share of zeros of at least 1 − θ.
         low = reach(1 - self.top, 1 - columns).sum(axis=1).clip(max=1.0)
-        # An F near 1 counts as 1; those beyond the first near 0 count as it does.
+        # An F near 1 counts as 1; those after the first F near 0 count as that one.
         used = (low < 0.99) & (np.cumsum(low < 1e-30) <= 1)
         return low[used], reach(self.groups[0], columns[used])
 
     def _ever(self, pulls: float) -> _Reach:
-        """By the mean of so many values, or of more."""
+        """The chance that the mean of `pulls` values, or of more, ever reaches a threshold."""
 
         def reach(means: Floats, thresholds: Floats) -> Floats:
             ever = self.tails.chance(pulls * self.tails.cramer(means, thresholds))
@@ -142,10 +146,10 @@ class Field:
 
 
 def _at_least(count: int, chances: Floats, sizes: Ints, *, independent: bool) -> Floats:
-    """How likely, at most, `count` of some events occur, in groups of these sizes and chances.
+    """A bound on the chance that `count` of some events occur; they come in groups of equal chance.
 
-    If so many occur, at least count − j of all but the first j do, for any j. By Markov the
-    probability of that is at most m/(count − j), m the sum of their chances. If they are
+    If `count` occur, then for any j at least count − j of all but the first j do. By Markov, the
+    probability of that is at most m/(count − j), where m is the sum of their chances. If they are
     independent, a Poisson variable of mean m is more likely to reach count − j as long as
     m ≤ count − j − 1 (Hoeffding 1956; Anderson and Samuels 1967).
     """

@@ -1,9 +1,9 @@
-"""The paper's dynamic program: how fast a planner is who knows the gaps but not the order.
+"""The paper's dynamic program: how fast a planner can be who knows the gaps but not the order.
 
 Arm i ≥ 2 falls once every survivor has z_i pulls. The planner chooses which arms fall together:
-pulling the survivors on costs λ(survivors · more pulls). By concavity it pays to stop only where an
-arm falls, which makes it a shortest path over the distinct values of z. For a λ that is not concave
-(a pool of whole cores) it is the least time among schedules that stop nowhere else.
+pulling the survivors further costs λ(survivors · more pulls). By concavity it pays to stop only
+where an arm falls, so the best plan is a shortest path over the distinct values of z. For a λ that
+is not concave (a pool of whole cores) it is the least time among schedules that stop only there.
 """
 
 from dataclasses import dataclass
@@ -27,11 +27,12 @@ class Stage:
 
 
 def oracle_seconds(z: Any, scaling: Scaling, *, levels: int = 3000) -> float:
-    """𝒯₂: the least time to eliminate arms 2…n, when arm i needs `z[i]` pulls to fall.
+    """𝒯₂: the least time to eliminate arms 2…n, if arm i needs `z[i]` pulls to fall.
 
-    `z` has one entry for every arm but the best. Exact for up to `levels` distinct values; with
-    more, they are rounded up to powers of 1 + ε with ε as small as `levels` allows, which for a
-    concave λ costs at most a factor 1 + ε (below 1 % even where z spans twelve decades).
+    `z` has one entry for every arm but the best. The result is exact for up to `levels` distinct
+    values. If there are more, they are rounded up to powers of 1 + ε with ε as small as `levels`
+    allows. For a concave λ that costs at most a factor 1 + ε (below 1 % even if z spans twelve
+    decades).
 
     The paper's examples, λ = √m: two arms that need 32 pulls; then three arms where it pays to
     drop the worst first, and where it does not.
@@ -69,8 +70,8 @@ def oracle_schedule(z: Any, scaling: Scaling, *, levels: int = 3000) -> tuple[St
         return _stages(needed, _shortest_path(needed, targets, scaling), scaling)
     rounded = _round_up(targets, levels)
     path = _shortest_path(needed, np.unique(rounded), scaling)
-    # Both are real schedules. The one that pulls no further than the arms need is the shorter one
-    # but for rare cases where λ is nearly linear.
+    # Both are real schedules. The one that pulls no further than the arms need is the shorter one,
+    # except in rare cases where λ is nearly linear.
     exact = targets[np.searchsorted(rounded, path, side="right") - 1]
     return min(
         _stages(needed, path, scaling), _stages(needed, exact, scaling), key=schedule_seconds
@@ -83,7 +84,7 @@ def _round_up(targets: Floats, levels: int) -> Floats:
     logs = np.log(positive) - np.log(positive[0])
     step = logs[-1] / (levels - 1)
     powers = np.ceil(logs / step - 1e-9)
-    # Most of the powers may be empty, so that a finer step has room.
+    # Many of the powers may be unused; then there is room for a finer step.
     for _ in range(30):
         finer = np.ceil(2 * logs / step - 1e-9)
         if np.unique(finer).size > levels:
@@ -98,7 +99,7 @@ def _round_up(targets: Floats, levels: int) -> Floats:
 def _shortest_path(needed: Floats, targets: Floats, scaling: Scaling) -> Floats:
     """The pulls per survivor at which to stop and eliminate, rising."""
     nodes: Floats = np.r_[0.0, targets[targets > 0]]
-    # While going on from nodes[b], the best arm and all that need more than nodes[b] are alive.
+    # After nodes[b], the best arm and all that need more than nodes[b] pulls are alive.
     alive = 1.0 + needed.size - np.searchsorted(needed, nodes, side="right")
     least: Floats = np.zeros(nodes.size)
     previous = np.zeros(nodes.size, dtype=np.int64)

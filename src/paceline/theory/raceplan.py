@@ -1,4 +1,4 @@
-"""The plan of a race to a deadline: its first chain, the floor it keeps to, what it may lose."""
+"""The plan of a race to a deadline: its first chain, the floor it respects, what it may lose."""
 
 import math
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ _LONGER = 1.3  # times the first stage of the best chain
 
 @dataclass(frozen=True)
 class RacePlan:
-    """A chain, and the floor that all cuts keep to, also those that data choose.
+    """A chain, and the floor that all cuts respect, including those chosen from data.
 
-    `best` is the bottleneck of the best chain, of which this one has the first stage longer.
+    `best` is the bottleneck of the best chain; this chain is that one with a longer first stage.
     """
 
     chain: Chain
@@ -31,9 +31,9 @@ class RacePlan:
     def loss_bound(
         self, means: Any, noise: Noise, *, sigma: float | None = None, paired: bool = False
     ) -> float:
-        """How likely, at most, a race that follows the plan or better loses the best arms.
+        """A bound on the chance that a race that follows the plan, or better, loses the best arms.
 
-        With one cut there is nothing to choose, and the chain is what is run.
+        With one cut there is nothing to choose: the chain runs as it is.
         """
         chain, top = self.chain, self.chain.top
         if len(chain.sizes) == 2:
@@ -60,8 +60,8 @@ class RacePlan:
 def plan_race(arms: int, scaling: Scaling, deadline: float, *, top: int = 1) -> RacePlan | None:
     """The best chain with a longer first stage; None if not every arm can be pulled once.
 
-    After the first stage the data will allow for cuts that no plan can foresee, and time is left.
-    If they do not, it may have pulls enough for a second cut.
+    After the first stage the data may allow cuts that no plan can foresee, which leaves time. If
+    not, the longer stage may have enough pulls for a second cut.
 
     >>> from paceline import PowerLaw
     >>> plan = plan_race(16, PowerLaw(0.5), 20.0)
@@ -78,7 +78,7 @@ def plan_race(arms: int, scaling: Scaling, deadline: float, *, top: int = 1) -> 
 def too_short(
     deadline: float, arms: int, scaling: Scaling, *, which: str | None = None, more: str = ""
 ) -> InvalidInput:
-    """What to say where there is no plan: the shortest deadline that has one."""
+    """The error if there is no plan: it names the shortest deadline that has one."""
     return InvalidInput(
         f"deadline {deadline:g} s is too short to pull {which or f'each of the {arms} arms'} "
         f"once: raise it to at least {at_least(scaling.seconds(float(arms)))} s{more}"
@@ -86,10 +86,10 @@ def too_short(
 
 
 def floor_of(chain: Chain, scaling: Scaling, deadline: float) -> float:
-    """The floor that a policy which plans anew keeps to, in all its cuts.
+    """The floor that a policy respects in all its cuts if it plans anew.
 
-    A quarter of the bottleneck, which every chain at it reaches twice over; or of SSH's n x(k*), if
-    that is more, so that the guarantee is never weaker than Theorem 3.
+    It is a quarter of the bottleneck, which every chain with that bottleneck reaches twice over; or
+    a quarter of SSH's n x(k*), if that is more, so the guarantee is never weaker than Theorem 3.
     """
     arms, reached = chain.sizes[0], float(chain.bottleneck)
     if chain.top == 1:

@@ -60,9 +60,9 @@ class Evidence(ABC):
     def out_at(self, level: float, arms: Ints) -> bool:
         """Whether all of these arms alive would be out by now, were δ this `level`.
 
-        For a race that is ended early: what has been shown by then. That one of the best k is ever
-        out at a level must have at most that probability, and whoever is out at one must be out at
-        all higher ones. Evidence that does not say shows nothing.
+        This says what a race that ends early has shown by then. The probability that one of the
+        best k is ever out at a level must be at most that level, and an arm that is out at one
+        level must be out at all higher ones. By default, evidence shows nothing.
         """
         return False
 
@@ -70,7 +70,7 @@ class Evidence(ABC):
 
     @abstractmethod
     def bars(self, depths: Ints) -> Floats:
-        """About how many standard deviations have to speak against an arm for it to fall."""
+        """About how many standard deviations must speak against an arm for it to fall."""
 
     @abstractmethod
     def scores(self) -> Floats:

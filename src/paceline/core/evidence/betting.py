@@ -25,8 +25,9 @@ from paceline.core.evidence.opponents import Opponents, leaders, leading_group
 from paceline.core.evidence.sigma import SURE_OF_CONSTANCY
 from paceline.core.rounds import Results
 
-# Of the pulls of an arm, so many more make a slice: the next look. Opponents are chosen anew at
-# each: with slices of 15 % the paper's cells took 2 % longer. Many arms are looked at less often.
+# A slice, up to the next look, is this share of the pulls that an arm has had. Opponents are chosen
+# anew at each look: with slices of 15 % the paper's cells took 2 % longer. Many arms are looked at
+# less often.
 _SLICE = 0.08
 _FEW_ARMS = 64
 # Bets that could not win more than this by now are not made yet: that saves half the work.
@@ -34,8 +35,8 @@ _WORTH_BETTING = 0.03
 # Bets, as shares of the boldest that could never lose all.
 BETS: Floats = np.geomspace(0.9, 0.9 * 2.0**-11.5, 24).astype(np.float64)
 _PLACES: Floats = np.arange(float(BETS.size))
-# Most weight on bets that suit gaps of a fifth of the range or less: of weights that fall from the
-# boldest on, races of zeros and ones took a tenth more time.
+# Most weight is on bets that suit gaps of a fifth of the range or less: with weights that fall from
+# the boldest on, races of zeros and ones took a tenth more time.
 _WEIGHTS: Floats = np.exp(-0.5 * ((_PLACES - 4.0) / 5.0) ** 2) + 0.3 / (_PLACES + 2.0)
 LOG_WEIGHTS: Floats = np.log(_WEIGHTS / _WEIGHTS.sum())
 
@@ -74,7 +75,7 @@ class Betting(Evidence):
         self.low, self.width = limits[0], limits[1] - limits[0]
         self.paired = paired
         self.log_stakes = np.zeros((arms, BETS.size))
-        self.highest = np.zeros(arms)  # that their mixture has ever been
+        self.highest = np.zeros(arms)  # the highest that their mixture has ever been
 
     def next_look(self) -> int:
         """A few more pulls; the first only chooses opponents."""
@@ -97,7 +98,7 @@ class Betting(Evidence):
         return stakes - math.log(1 / self.delta)
 
     def _nothing_varied(self, fresh: Results) -> bool:
-        """Whether each arm has given but one value so far, in few pulls."""
+        """Whether each arm has given only one value so far, in few pulls."""
         if self.depth >= SURE_OF_CONSTANCY:
             return False
         return not (self.tally.plus(fresh).variances(np.arange(self.tally.pulls.size)) > 0).any()
@@ -109,7 +110,7 @@ class Betting(Evidence):
         return [leading_group(means, variances, fresh.pulls)]
 
     def out_at(self, level: float, arms: Ints) -> bool:
-        """By the highest stakes so far."""
+        """Judged by the highest stakes so far."""
         return bool((self.highest[arms] >= math.log(self.top / level)).all())
 
     def settle(
@@ -152,18 +153,18 @@ class Betting(Evidence):
         apart = (
             opponents.total(fresh.values) / opponents.size[:, None] - fresh.values
         ) / self.width
-        if apart.size <= _FEW_ENOUGH:  # for each value its own: nothing is given away
+        if apart.size <= _FEW_ENOUGH:  # value by value, so nothing is given away
             return np.asarray(np.log1p(apart[:, :, None] * bets).sum(axis=1))
         lowest = np.ones(apart.shape[0])
         gain = least_log_gain(bets[None], apart.mean(axis=1), apart.var(axis=1), lowest)
         return np.asarray(apart.shape[1] * gain)
 
     def bars(self, depths: Ints) -> Floats:
-        """A stake of 1/δ, and what the mixture costs."""
+        """A stake of 1/δ, plus the cost of the mixture."""
         return np.full(depths.size, np.sqrt(2 * (np.log(1 / self.delta) + _MIXTURE_COST)))
 
     def scores(self) -> Floats:
-        """By the size of the stakes."""
+        """From the size of the stakes."""
         stakes = np.maximum(mixed(self.log_stakes[self.alive]) + _MIXTURE_COST, 0.0)
         return np.asarray(np.sqrt(2 * stakes))
 

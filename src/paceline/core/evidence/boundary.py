@@ -1,9 +1,9 @@
-"""How high a Brownian motion may rise, looked at on a fixed grid, if it may cross only so often.
+"""The bar that a Brownian motion, looked at on a fixed grid, crosses with probability δ at most.
 
 A score that is the sum of independent normal steps, one per cell of the grid, is such a motion.
 The boundary is found look by look: the density of the motions that have not crossed yet is
 carried on from look to look by numerical integration (Armitage, McPherson and Rowe 1969), and
-each look's bar is put where just its share of δ crosses (Lan and DeMets 1983).
+each look's bar is set where exactly its share of δ crosses (Lan and DeMets 1983).
 """
 
 from collections.abc import Callable
@@ -17,15 +17,15 @@ from paceline.core.arrays import Floats, Ints
 PILOT = 3  # pulls of each arm that only choose opponents
 _FIRST_LOOK = 8
 _GROWTH = 1.5
-_LOOKS = 95  # more pulls of an arm than can be counted
+_LOOKS = 95  # enough for more pulls of an arm than can be counted
 
-# Most of δ goes to the looks that races end at; the rest lasts for ever.
+# Most of δ goes to the looks at which races end; the rest lasts for ever.
 _EARLY = 50
 _EARLY_SHARE = 0.98
 _SPENT = 0.999  # the rest covers the error of the integration, which is far smaller
 
 _NODES = 160
-_LOWEST = -9.0  # standard deviations: what falls below is no longer carried on
+_LOWEST = -9.0  # standard deviations: anything below is dropped
 
 
 def _depths() -> Ints:
@@ -36,11 +36,11 @@ def _depths() -> Ints:
 
 
 DEPTHS: Ints = _depths()  # N_g: the pulls of an arm at each look
-TIMES: Floats = (DEPTHS - PILOT).astype(np.float64)  # τ_g: those that count
+TIMES: Floats = (DEPTHS - PILOT).astype(np.float64)  # τ_g: the pulls that count
 
 
 def spending(delta: float) -> Floats:
-    """α_g: how much of δ each look may use up; its sum over all looks, for ever, is below δ.
+    """α_g: how much of δ each look may use; the sum over all looks, for ever, is below δ.
 
     >>> spending(0.1)[[0, 1, 10, 60]].round(6)
     array([1.9583e-02, 1.1797e-02, 2.0850e-03, 2.7000e-05])
@@ -92,7 +92,7 @@ class Boundary:
 
         bar = _falling_root(crossing, allowed)
         self._bars.append(bar)
-        # Gauss–Legendre on what has not crossed; the density is smooth, so few nodes do.
+        # Gauss–Legendre on what has not crossed; the density is smooth, so few nodes suffice.
         nodes, weights = _legendre()
         half = 0.5 * (bar - _LOWEST) * np.sqrt(now)
         points = half * (nodes + 1) + _LOWEST * np.sqrt(now)

@@ -51,7 +51,7 @@ class GroupSequential(Evidence):
         return np.asarray(total - bar)
 
     def out_at(self, level: float, arms: Ints) -> bool:
-        """By the totals at all looks. Bars fall as the level rises, at every look."""
+        """Judged by the totals at all looks. At every look, bars fall as the level rises."""
         out = np.zeros(arms.size, dtype=np.bool_)
         for look, (alive, total) in enumerate(self.past):
             bar = self._bar_for(level / self.top, look) * np.sqrt(TIMES[look])
@@ -100,8 +100,8 @@ class GroupSequential(Evidence):
 class KnownSigma(GroupSequential):
     """Normal values with standard deviation `sigma`: the z test.
 
-    With `tails="subgaussian"` values are only known to have no heavier tails than those: W is then
-    √τ-sub-Gaussian, and the bar √(2 ln 1/α_g) is passed with probability at most α_g at each look.
+    With `tails="subgaussian"` values are only known to have no heavier tails than normal ones: W is
+    then √τ-sub-Gaussian and passes the bar √(2 ln 1/α_g) with probability at most α_g at each look.
     With shared seeds (`paired`) the noises may add up: a difference is 2σ-sub-Gaussian at worst.
     """
 
@@ -121,7 +121,7 @@ class KnownSigma(GroupSequential):
         self.paired = paired
 
     def opponents(self, fresh: Results, means: Floats, variances: Floats) -> Opponents:
-        """With shared seeds a group may vary as much as one arm: then the leader alone."""
+        """With shared seeds, only the leader: a group may vary as much as one arm."""
         return leaders(means, 1)[0] if self.paired else super().opponents(fresh, means, variances)
 
     def variances(self) -> Floats:
@@ -129,7 +129,7 @@ class KnownSigma(GroupSequential):
         return np.full(self.alive.size, self.sigma**2)
 
     def compare(self, fresh: Results, opponents: Opponents) -> Floats:
-        """By the difference of the means."""
+        """Compare by the difference of the means."""
         pulls = fresh.pulls.astype(np.float64)
         theirs = opponents.total(pulls)
         apart = opponents.total(fresh.sums) / theirs - fresh.sums / pulls

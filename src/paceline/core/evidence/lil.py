@@ -44,7 +44,7 @@ def radius(
     return np.where(pulls > 0, width, np.inf)
 
 
-# Where σ has to be learned, so much of δ is spent on that.
+# If σ must be learned, this share of δ is spent on it.
 _DELTA_FOR_SIGMA = 0.1
 
 
@@ -52,9 +52,9 @@ _DELTA_FOR_SIGMA = 0.1
 class LilInterval:
     """The interval for every arm of a race, valid at all times at once.
 
-    `sigma=None` is for normal rewards with unknown variances: an upper bound on σ that holds with
-    probability 1 − δ/10, for all arms at all times, takes its place, and the interval gets the rest
-    of δ.
+    `sigma=None` is for normal rewards with unknown variances. An upper bound on σ, which holds for
+    all arms at all times with probability 1 − δ/10, then takes its place, and the interval gets the
+    rest of δ.
     """
 
     delta: float
@@ -79,7 +79,7 @@ class LilEvidence(Evidence):
     """The paper's rule: an arm is out when its interval lies below those of k others.
 
     The intervals hold for all arms at all times with probability 1 − δ, and then none of the top k
-    falls. There are no opponents to be chosen, and a union over all arms is paid for.
+    falls. No opponents are chosen; the price is a union over all arms.
     """
 
     def __init__(
@@ -93,20 +93,20 @@ class LilEvidence(Evidence):
         return self.depth + max(1, self.depth // 10)
 
     def weigh(self, fresh: Results) -> Floats:
-        """How far the upper end is below the k-th highest lower one."""
+        """How far each upper end is below the k-th highest lower end."""
         known = deepcopy(self.tally)
         known.add(fresh)
         return self._below(self.interval, known)
 
     def out_at(self, level: float, arms: Ints) -> bool:
-        """By the intervals as they are now; those of a level contain those of higher ones."""
+        """Judged by the current intervals; those of a level contain those of higher levels."""
         below = self._below(replace(self.interval, delta=level), self.tally)
         return bool((below[np.isin(self.alive, arms)] >= 0).all())
 
     def _below(self, interval: LilInterval, tally: Tally) -> Floats:
         low, high = interval.bounds(tally, self.alive)
         bar = np.sort(low)[-self.top]
-        # An interval may be too narrow for floats: those that set the bar stay.
+        # An interval may be too narrow for floats; the arms that set the bar stay in.
         return np.where(low < bar, bar - high, -np.inf)
 
     def bars(self, depths: Ints) -> Floats:
@@ -115,7 +115,7 @@ class LilEvidence(Evidence):
         return np.asarray(4 * np.sqrt(2 * np.log(np.log2(2.0 * depths) / spread_out)))
 
     def scores(self) -> Floats:
-        """By the distance from the k-th best mean."""
+        """From the distance to the k-th best mean."""
         means = self.tally.means(self.alive)
         apart = np.sort(means)[-self.top] - means
         scores: Floats = apart * np.sqrt(self.depth / np.maximum(2 * self.variances(), 1e-300))

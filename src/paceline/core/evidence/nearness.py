@@ -1,4 +1,4 @@
-"""When the leader is good enough: shown to be at most so much worse than any arm still in.
+"""When the leader is good enough: shown to be at most ε worse than any arm still in.
 
 Eliminations take no account of the tolerance ε: shifting each comparison by it would let the answer
 drift by ε with every elimination. They get half of δ. The other half is for a second question, put
@@ -6,9 +6,9 @@ to each leader L as a fixed opponent: is arm i better than L by more than ε? Fo
 wrong though the best arm i* is still in, that question, for L and i*, must have been answered
 wrongly; nothing else must, so there is no union over the arms.
 
-There is one over leaders. The c-th arm to become leader gets the share 1/(c (c+1)) of the level,
-which sums to 1; it is known when it is appointed, before the values that it is judged by. Each
-question is a fair game played on fresh values of the slices in which L leads, so that choosing
+There is a union over leaders. The c-th arm to become leader gets the share 1/(c (c+1)) of the
+level, which sums to 1; this is known when it is appointed, before the values that it is judged by.
+Each question is a fair game played on fresh values of the slices in which L leads, so choosing
 those by earlier values does no harm (Ville). For the top k, a wrong answer has a member that is
 worse by more than ε than one of the k best left out: each pair gets 1/k of that.
 """
@@ -23,7 +23,7 @@ from paceline.core.evidence.group_sequential import GroupSequential, spreads
 from paceline.core.evidence.opponents import Rival
 from paceline.core.rounds import Results
 
-# What a game wins, as logarithms (arms by bets): from fresh values, earlier means, one opponent.
+# What a game wins, as logarithms (arms by bets), given fresh values, earlier means, one opponent.
 Gains = Callable[[Results, Floats, Rival], Floats]
 
 
@@ -45,7 +45,7 @@ def gains_of_bets(betting: Betting) -> Gains:
 
 
 class Nearness:
-    """What was won against 'arm i is better by more than ε than L', for all that have led."""
+    """What was won against 'arm i is better than L by more than ε', for every L that has led."""
 
     def __init__(self, arms: int, delta: float, tolerance: float, top: int, gains: Gains) -> None:
         self.log_bar = float(np.log(top / delta))
@@ -56,7 +56,7 @@ class Nearness:
         self.arms = arms
 
     def take(self, fresh: Results, alive: Ints, means: Floats) -> None:
-        """Take in fresh values of the arms alive, whose `means` were these before."""
+        """Take in fresh values of the arms alive; `means` are their means before those."""
         half = 0.5 * self.tolerance
         for leader in np.argsort(-means, kind="stable")[: self.top].tolist():
             # The leader is lifted by ε against all others: half up, half down, within the bounds.
@@ -66,13 +66,13 @@ class Nearness:
             stakes = self.log_stakes.setdefault(
                 int(alive[leader]), np.zeros((self.arms, BETS.size))
             )
-            with np.errstate(all="ignore"):  # of the leader against itself, which means nothing
+            with np.errstate(all="ignore"):  # the leader against itself means nothing
                 won = self.gains(_shifted(fresh, lift), means, rival)
             won[leader] = 0.0
             stakes[alive] += won
 
     def answer(self, alive: Ints, means: Floats) -> Ints | None:
-        """The arms in front, if they are near enough to all others; `means` are those by now."""
+        """The arms in front, if they are near enough to all others; `means` are the latest."""
         order = np.argsort(-means, kind="stable")
         front, others = alive[order[: self.top]], alive[order[self.top :]]
         places = {leader: place for place, leader in enumerate(self.log_stakes, start=1)}
@@ -81,7 +81,7 @@ class Nearness:
                 return None
             share = np.log(places[leader] * (places[leader] + 1.0))
             won = mixed(self.log_stakes[leader][others])
-            if not (won >= self.log_bar + share).all():  # nor if one is unknown
+            if not (won >= self.log_bar + share).all():  # also if one is NaN
                 return None
         return front
 

@@ -14,7 +14,7 @@ _TINY = 1e-300
 
 
 class Opponents(Protocol):
-    """For every arm some of the others."""
+    """For every arm, some of the others."""
 
     @property
     def size(self) -> Ints:
@@ -28,7 +28,7 @@ class Opponents(Protocol):
 class Group:
     """The first `size` arms of a ranking, without the arm itself.
 
-    `within` says whether it would be among them: the next one then takes its place.
+    `within` says whether an arm would be in its own group: the next one then takes its place.
 
     >>> ranking = Group(np.array([1, 0, 2]), np.array([1, 1, 2]), np.array([False, True, False]))
     >>> ranking.total(np.array([10.0, 20.0, 30.0]))
@@ -40,7 +40,7 @@ class Group:
     within: Bools
 
     def total(self, values: Floats) -> Floats:
-        """Sums over the ranking, less the arm's own."""
+        """Sums over the ranking, minus the arm's own value."""
         sums = np.cumsum(values[self.order], axis=0)
         found: Floats = sums[self.size - 1 + self.within]
         within = self.within if values.ndim == 1 else self.within[:, None]
@@ -59,7 +59,7 @@ class Rival:
         return np.ones(self.index.size, dtype=np.int64)
 
     def total(self, values: Floats) -> Floats:
-        """The opponent's own."""
+        """The opponent's own value."""
         return values[self.index]
 
 

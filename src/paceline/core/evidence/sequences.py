@@ -2,10 +2,10 @@
 
 All are made alike (Robbins 1970). Against every possible mean m there is a bet: a wealth that
 starts at 1, is never negative, and does not grow on average if m is the mean. By Ville's inequality
-it then ever reaches 1/α with probability α at most. So the means against which the wealth is below
-1/α now are an interval that is right whenever one looks, and however often, with probability 1 − α.
-The noises differ in the bet. It is spread over many alternatives to m, since the right one is not
-known, and needs no more than a tally has.
+it then ever reaches 1/α with probability at most α. So the means against which the wealth is now
+below 1/α are an interval that is right with probability 1 − α, whenever and however often one
+looks. The noises differ in the bet. It is spread over many alternatives to m, since the right one
+is not known, and needs only what a tally has.
 """
 
 import math
@@ -17,7 +17,7 @@ from paceline.core.arrays import Floats
 from paceline.core.evidence.sigma import SURE_OF_CONSTANCY
 from paceline.core.tally import Tally
 
-# The alternatives are spread around m like the mean of so many pulls. The interval is at its best
+# The alternatives are spread around m like the mean of this many pulls. The interval is at its best
 # after about 8 times as many at α = 0.05, and 14 times at α = 0.003: 40 and 70 pulls.
 _MIXING = 5.0
 # With unknown variance it is infinite while (N − 1) log(1 + N/r) ≤ 2 log(1/α). At r = 2 that ends
@@ -29,13 +29,13 @@ _WEIGHTS: Floats = 1 / np.arange(1.0, 30.0)[:, None] / np.sum(1 / np.arange(1.0,
 
 _NEWTON_STEPS = 8  # 5 or 6 are taken
 _ROUNDING = 1e-6  # of the log of a wealth
-_LARGE = 1e6  # log Γ less its largest terms: by its series from here on, as they would drown it
+_LARGE = 1e6  # from here on, log Γ minus its largest terms uses the series: they would drown it
 
 
 def intervals_of_coins(
     tally: Tally, limits: tuple[float, float], alpha: float
 ) -> tuple[Floats, Floats]:
-    """Of values that are one of the two limits. See `Noise.intervals`, as for all of these.
+    """For values that are one of the two limits. See `Noise.intervals`, as for all of these.
 
     >>> tally = Tally(np.array([100, 100]), np.array([50.0, 0.0]), np.array([50.0, 0.0]))
     >>> low, high = intervals_of_coins(tally, (0.0, 1.0), alpha=0.05)
@@ -51,7 +51,7 @@ def intervals_of_coins(
 def intervals_between(
     tally: Tally, limits: tuple[float, float], alpha: float
 ) -> tuple[Floats, Floats]:
-    """Of values between limits.
+    """For values between limits.
 
     >>> tally = Tally(np.array([100]), np.array([50.0]), np.array([26.0]))
     >>> [one.round(3).tolist() for one in intervals_between(tally, (0.0, 1.0), alpha=0.05)]
@@ -67,14 +67,14 @@ def intervals_between(
 
 
 def intervals_of_scale(tally: Tally, sigma: float, alpha: float) -> tuple[Floats, Floats]:
-    """Of σ-sub-Gaussian values."""
+    """For σ-sub-Gaussian values."""
     with np.errstate(all="ignore"):
         pulls = tally.pulls.astype(np.float64)
         return _around(tally.sums / pulls, sigma * _radius(pulls, alpha))
 
 
 def intervals_of_normal(tally: Tally, alpha: float) -> tuple[Floats, Floats]:
-    """Of normal values with unknown variances."""
+    """For normal values with unknown variances."""
     with np.errstate(all="ignore"):
         pulls = tally.pulls.astype(np.float64)
         variances = tally.variances(np.arange(pulls.size))
@@ -92,7 +92,7 @@ def _both_ways(tally: Tally, limits: tuple[float, float]) -> tuple[Floats, Float
 
 
 def _within(limits: tuple[float, float], least: Floats) -> tuple[Floats, Floats]:
-    """Bounds on the means, from lower ones from below and from above."""
+    """Turn the lower bounds from below and from above into bounds on the means."""
     (floor, ceiling), arms = limits, least.size // 2
     width = ceiling - floor
     return _kept(floor + width * least[:arms], ceiling - width * least[arms:], limits)
@@ -103,7 +103,7 @@ def _around(means: Floats, half: Floats) -> tuple[Floats, Floats]:
 
 
 def _kept(low: Floats, high: Floats, limits: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Where nothing can be said, or nothing that is new: the limits."""
+    """The bounds, or the limits where the bounds say nothing more."""
     floor, ceiling = limits
     low = np.where(np.isfinite(low) & (low > floor), low, floor)
     return low, np.where(np.isfinite(high) & (high < ceiling), high, ceiling)
@@ -134,7 +134,7 @@ def _t_radius(pulls: Floats, variances: Floats, alpha: float) -> Floats:
     E < 1/α says S² < kV; then S = Nd and V = (N − 1)·variance + Nd² give the largest d.
 
     Values that do not vary are not normal. Before the 30th of them nothing is said; then they get
-    the largest variance of the other arms. Where no arm's values have varied, nothing is ever said.
+    the largest variance of the other arms. If no arm's values have varied, nothing is ever said.
 
     >>> _t_radius(np.array([10.0, 100.0]), np.array([1.0, 1.0]), alpha=0.05).round(3)
     array([1.29 , 0.325])
@@ -144,13 +144,13 @@ def _t_radius(pulls: Floats, variances: Floats, alpha: float) -> Floats:
     variances = np.where(variances == 0, unseen, variances)
     exponent = 2 * _log_needed(pulls, _MIXING_T, alpha) / pulls
     k = -np.expm1(-exponent) * (pulls + _MIXING_T)
-    room = pulls - k  # S² < NV always, so that without room no d is too large
+    room = pulls - k  # S² < NV always, so without room no d is too large
     square = k * (pulls - 1) * variances / (pulls * np.where(room > 0, room, np.nan))
     return np.where(room > 0, np.sqrt(square), np.inf)
 
 
 def _least_mean(means: Floats, variances: Floats, pulls: Floats, alpha: float) -> Floats:
-    """The lower bound on the mean m of values in [0, 1]: close to theirs if they vary little.
+    """The lower bound on the mean m of values in [0, 1]: close to their mean if they vary little.
 
     A value x multiplies the wealth by (1 + cx)/(1 + cm), which is 1 on average: a bet that x > m,
     the bolder the larger c (Waudby-Smith and Ramdas 2024). The product of all 1 + cx is at least
@@ -218,7 +218,7 @@ def _least_share(ones: Floats, pulls: Floats, alpha: float) -> Floats:
     needed = math.log(1 / alpha) + rising(np.full_like(pulls, _MIXING + 1), pulls)
 
     def excess(distance: Floats) -> tuple[Floats, Floats]:
-        """By the distance of log p."""
+        """As a function of the distance in log p."""
         p, more = share * np.exp(-distance), -share * np.expm1(-distance)
         a, b = 0.5 + _MIXING * p, 0.5 + _MIXING * (rest + more)
         fit = ones * distance - np.where(zeros > 0, zeros * np.log1p(more / rest), 0.0)
@@ -231,7 +231,7 @@ def _least_share(ones: Floats, pulls: Floats, alpha: float) -> Floats:
 
 
 def _log_needed(pulls: Floats, mixing: float, alpha: float) -> Floats:
-    """log(1/α), and what it costs to bet on many alternatives at once."""
+    """log(1/α), plus the cost of betting on many alternatives at once."""
     return np.asarray(math.log(1 / alpha) + 0.5 * np.log1p(pulls / mixing))
 
 
@@ -240,9 +240,9 @@ def _edge(
 ) -> Floats:
     """The distance from the mean at which a wealth is enough; `most` if none is found.
 
-    `excess` gives the log of the wealth, less what is needed, and its slope. It is convex, so that
+    `excess` gives the log of the wealth, minus what is needed, and its slope. It is convex, so
     Newton's steps from outside never cross the edge, and one from inside leads out. The last point
-    that was outside counts: had the steps not converged, the interval would be too wide, not wrong.
+    outside counts: if the steps have not converged, the interval is too wide, not wrong.
     """
     at, edge = start, np.broadcast_to(most, start.shape)
     for _ in range(_NEWTON_STEPS):

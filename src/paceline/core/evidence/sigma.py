@@ -10,15 +10,15 @@ import numpy as np
 from paceline.core.arrays import Floats, Ints
 from paceline.core.tally import Tally
 
-# Values that do not vary are not normal: that they never will is believed after so many.
+# Values that do not vary are not normal. After this many, we believe that they never will vary.
 SURE_OF_CONSTANCY = 30
 
 
 def largest_sigma(tally: Tally, arms: Ints, alpha: float) -> Floats:
-    """The bound for each of `arms`, which fails with probability `alpha` at most; ∞ below 2 pulls.
+    """The bound for each of `arms`, which fails with probability at most `alpha`; ∞ below 2 pulls.
 
-    An arm whose values have not varied yet gets the largest bound of the others; if no arm's have,
-    nothing is known until there are many of them, and then σ = 0.
+    An arm whose values have not varied yet gets the largest bound of the others. If no arm's values
+    have varied, nothing is known until there are many of them, and then σ = 0.
 
     >>> tally = Tally(np.array([100, 1]), np.array([0.0, 3.0]), np.array([99.0, 9.0]))
     >>> largest_sigma(tally, np.array([0, 1]), alpha=0.01).round(2)

@@ -1,10 +1,11 @@
 """Normal values with unknown variances: t tests, and some caution where values are not normal.
 
 Real values seldom are normal. An arm whose values are skewed, or rarely far off, shows too low a
-mean while it has shown few, and varies too little: a quiet rival then puts it out. Two things
-protect it. A cell in which an arm varied less than it has so far is scored by the latter. And an
-arm does not fall while it has few pulls and its values have not varied, or are so skewed that the
-difference of means is. Both only lower scores and delay falls, so they break no guarantee.
+mean and varies too little while it has shown few values: a quiet rival then puts it out. Two things
+protect it. If an arm varied less in a cell than it has so far, the cell is scored by the variance
+so far. And an arm does not fall while it has few pulls and its values have not varied, or are so
+skewed that the difference of means is skewed too. Both only lower scores and delay falls, so they
+break no guarantee.
 """
 
 import numpy as np
@@ -17,16 +18,17 @@ from paceline.core.evidence.tails import student_scores
 from paceline.core.rounds import Results
 from paceline.core.tally import Tally
 
-# Of the variance that an arm has shown so far: a cell that shows less is scored by this. Normal
-# values seldom do; all of it would cost 5 % more pulls there.
+# A cell that shows less than this share of the variance so far is scored by this share. Normal
+# values seldom show less; for them, the whole variance would cost 5 % more pulls.
 _SHARE_REMEMBERED = 0.5
-# Skewness of the mean difference. After 25 times the squared skewness of a value it is a fifth,
-# after 4 times a half: jackpots, and losses in one of fifty pulls, stay above that for long.
+# Skewness of the mean difference. It is a fifth after as many pulls as 25 times the squared
+# skewness of a value, and a half after 4 times: jackpots, and losses in one of fifty pulls, stay
+# above that for long.
 _MOST_SKEWED, _FAR_TOO_SKEWED = 0.2, 0.5
-_UNCERTAIN = 0.6  # of the skewness, from few differences
-# After so many pulls an arm may fall though it is as skewed as that, or has never varied;
+_UNCERTAIN = 0.6  # how uncertain the skewness is, from few differences
+# After this many pulls an arm may fall although it is as skewed as that, or has never varied. After
+# SURE_OF_CONSTANCY pulls it may if no arm has varied, or if differences have not.
 _PATIENCE, _LAST_PATIENCE = 60, 400
-# or after SURE_OF_CONSTANCY of them, if no arm has, or if differences have not.
 _ROUNDING = 1e-14
 
 
@@ -46,12 +48,12 @@ class _Remembering(GroupSequential):
 class Student(_Remembering):
     """Normal values with unknown variances, one per arm: the t test.
 
-    The variance of a difference is estimated from several arms', each with its own: the statistic
-    then lies between Student's with the least and with the total degrees of freedom.
+    The variance of a difference is estimated from several arms, each with its own variance. The
+    statistic then lies between Student's with the least and with the total degrees of freedom.
     """
 
     def compare(self, fresh: Results, opponents: Opponents) -> Floats:
-        """By the difference of the means, over its own standard error."""
+        """Compare by the difference of the means, over its own standard error."""
         pulls = fresh.pulls.astype(np.float64)
         if pulls.min() < 2:
             return np.zeros(pulls.size)
@@ -94,18 +96,18 @@ class Student(_Remembering):
 class PairedStudent(_Remembering):
     """Normal values with shared seeds: the t test on the differences, pull by pull.
 
-    What the k-th pulls have in common drops out. Exact for normal differences, whatever their
-    variances; also where seeds are not shared.
+    What the k-th pulls have in common drops out. The test is exact for normal differences, whatever
+    their variances, even if seeds are not shared.
     """
 
     def __init__(self, arms: int, delta: float, top: int = 1) -> None:
         super().__init__(arms, delta, top)
-        self._seen = np.zeros(2)  # sums over cells: of the noise of differences, as it is and alone
-        # Of the differences of each arm: second and third powers within cells, and how many.
+        self._seen = np.zeros(2)  # sums over cells: noise of differences, as it is, and if unpaired
+        # For the differences of each arm: second and third powers within cells, and how many.
         self._moments = np.zeros((3, arms))
 
     def compare(self, fresh: Results, opponents: Opponents) -> Floats:
-        """By the mean difference, over its own standard error."""
+        """Compare by the mean difference, over its own standard error."""
         assert fresh.values is not None
         pulls = fresh.values.shape[1]
         if pulls < 2:
@@ -137,13 +139,13 @@ class PairedStudent(_Remembering):
         sizes = known.means(self.alive) ** 2
         still = squares <= free * (sizes + opponents.total(sizes)) * _ROUNDING**2
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # Of the mean difference; from few of them it is itself uncertain by √6/m.
+            # The skewness of the mean difference; from few of them it is uncertain by √6/m.
             skewed = cubes / squares**1.5 < -_skewness_allowed(depth) - _UNCERTAIN / free
         early = skewed | _never_varied(known.variances(self.alive), opponents, depth)
         return np.asarray(early | (still & (depth < SURE_OF_CONSTANCY)))
 
     def variances(self) -> Floats:
-        """Without what is common to all."""
+        """The variances without the part that is common to all arms."""
         own, alone = self._seen
         kept = min(own / alone, 2.0) if own > 0 and alone > 0 else 1.0
         return super().variances() * kept
@@ -162,23 +164,23 @@ def _never_varied(variances: Floats, opponents: Opponents, depth: int) -> Bools:
 
 
 def _difference(theirs: Floats, own: Floats) -> Floats:
-    """How far two means are apart; not at all if only by rounding, which always errs one way."""
+    """How far apart two means are; 0 if only by rounding, which always errs in one direction."""
     apart = theirs - own
     return np.where(np.abs(apart) > _ROUNDING * (np.abs(theirs) + np.abs(own)), apart, 0.0)
 
 
 def _log_orders(pulls: Floats, theirs: Floats) -> Floats:
-    """The logarithm of how many ways there are to deal the cell's values to both sides."""
+    """The logarithm of the number of ways to deal the cell's values to both sides."""
     from scipy.special import betaln
 
     return np.asarray(-np.log(pulls + theirs + 1) - betaln(pulls + 1, theirs + 1))
 
 
 def _highest_score(log_orders: Floats) -> Floats:
-    """The score of p = 1/orders: no test that only uses the order of values gives less.
+    """The score of p = 1/orders: no test that only uses the order of values gives a smaller p.
 
-    Few values that happen to lie close together would otherwise decide alone; normal ones seldom
-    get there.
+    Otherwise a few values that happen to lie close together would decide alone. Normal values
+    seldom get there.
     """
     from scipy.special import ndtri_exp
 

@@ -18,10 +18,10 @@ def student_scores(t: Floats, least_df: Ints | Floats, most_df: Ints | Floats) -
     >>> student_scores(np.array([2.0, -2.0]), np.array([4, 4]), np.array([100, 100])).round(2)
     array([ 1.57, -1.98])
 
-    Hájek (1962): where the estimate is Σ s²/n over samples of their own variances, P(t > x) for
-    x > 0 is at most Student's with the least degrees of freedom of a sample, and at least his with
-    those of all together. So the fewest degrees serve above 0, where they make the score smaller,
-    and the most below, where they do. A t that is not a number is no evidence.
+    Hájek (1962): if the estimate is Σ s²/n over samples with different variances, P(t > x) for
+    x > 0 is at most Student's with the least degrees of freedom of a sample, and at least Student's
+    with those of all together. So the fewest degrees are used above 0 and the most below: each
+    makes the score smaller there. A t that is not a number is no evidence.
     """
     from scipy.special import ndtri, stdtr  # here, because it takes as long as the rest of paceline
 

@@ -7,14 +7,14 @@ import numpy as np
 
 from paceline.core.arrays import Floats, Ints
 
-# Two runs of the same pull are taken to differ by 2 % at least: clocks and caches see to it.
+# Two runs of the same pull are assumed to differ by at least 2 %, because of clocks and caches.
 _LEAST_NOISE = 0.02
 
-# Past some dozens of pulls the mean of a cell (an arm on so many cores) is known better than
-# all arms follow one shape: more pulls must not give it all the say.
+# Arms follow one shape only roughly. Past some dozens of pulls, the mean of a cell (an arm on one
+# core count) is known better than that, and more pulls must not make it dominate.
 _ENOUGH_PULLS = 32
 
-# What lies more standard deviations out than this is a straggler, and counts for less.
+# A pull that lies more standard deviations out than this is a straggler and counts for less.
 _STRAGGLER_DEVIATIONS = 2.0
 _PASSES = 4
 
@@ -30,7 +30,7 @@ def by_core_count(pulls: Ints, log_sums: Floats) -> tuple[Floats, Floats]:
         log seconds = effect of the core count + effect of the arm + noise,
 
     with normal arm effects whose spread is estimated too. If arms are alike, all pulls count
-    fully, also in a first round where each arm ran on one core count only; if arms differ, what
+    fully, even in a first round where each arm ran on only one core count. If arms differ, what
     counts is how the same arm does on several core counts. A shape fitted to the first result
     with the weights of the second is the shape fitted to all cells (generalised least squares).
     """
@@ -48,10 +48,10 @@ def by_core_count(pulls: Ints, log_sums: Floats) -> tuple[Floats, Floats]:
         residuals = logs - effects[:, None]
         arm_effects = (trusted * residuals).sum(axis=0) / total
         errors = (residuals - arm_effects)[some]
-        # Either divided by its standard deviation, up to that of the noise.
+        # Both are divided by their standard deviations, up to that of the noise.
         arm_deviations = arm_effects / np.sqrt(arm_weights / (prior * total))
         error_variances = 1 / trusted[some] - np.broadcast_to(1 / total, some.shape)[some]
-        # A stray arm keeps only the comparison of its own pulls on several core counts.
+        # From a stray arm, only the comparison of its own pulls on several core counts remains.
         arm_trust = _trust(arm_deviations)
         cell_trust[some] = _trust(errors / np.sqrt(np.maximum(error_variances, 1e-12)))
         near = [other for other in _NOISE_TO_SPREAD if 0.05 < other / ratio < 20]
@@ -60,7 +60,7 @@ def by_core_count(pulls: Ints, log_sums: Floats) -> tuple[Floats, Floats]:
 
 
 def _trust(deviations: Floats) -> Floats:
-    """Weights that fall from 1 with the square of what lies far out, measured by the median.
+    """Weights that fall with the square of a far-out deviation; the median sets what is far.
 
     Huber's weights, which fall more slowly, let stragglers bend the shape three times as much.
     """
@@ -76,8 +76,8 @@ def _mixed_effects(
 ) -> tuple[Floats, Floats, float]:
     """Effects of the core counts, their precision, and noise² / spread of the arms².
 
-    The last is the one of `ratios` of greatest restricted likelihood; a factor 3 in it hardly
-    changes the effects, and a grid cannot get lost.
+    The last is the one of `ratios` with the greatest restricted likelihood. A factor of 3 in it
+    hardly changes the effects, and a grid cannot get lost.
     """
     arm_weights = weights.sum(axis=0)
     weighted = weights * logs
@@ -90,10 +90,10 @@ def _mixed_effects(
         prior = ratio * arm_trust
         total = arm_weights + prior
         shares = weights / total
-        # Not `@`: on a pool whose cores are all busy, the threads of a BLAS wait for each other,
-        # and 10,000 arms on 16 core counts took 300 ms instead of 1.
+        # Not `@`: on a pool whose cores are all busy, BLAS threads wait for each other, and 10,000
+        # arms on 16 core counts took 300 ms instead of 1.
         precision = -np.einsum("ca,da->cd", weights, shares)
-        # Not by subtraction: nothing would be left of an arm that ran on one core count only.
+        # Not by subtraction: it would leave nothing of an arm that ran on only one core count.
         np.fill_diagonal(precision, (shares * (others + prior)).sum(axis=1))
         sums = count_sums - (shares * arm_sums).sum(axis=1)
         effects = np.linalg.solve(precision, sums)
@@ -102,6 +102,6 @@ def _mixed_effects(
         deviance = freedom * math.log(variance) + float(np.log(total / prior).sum())
         deviance += float(np.linalg.slogdet(precision)[1])
         fits.append((deviance, effects, precision / variance, ratio))
-    # Where the data cannot tell (each arm on one core count only), the first: arms are alike.
+    # If the data cannot tell (each arm ran on only one core count), take the first: arms are alike.
     _, effects, precision, ratio = min(fits, key=lambda fit: round(fit[0], 6))
     return effects, precision, ratio

@@ -48,9 +48,9 @@ def _non_negative_weights(terms: Floats, logs: Floats, precision: Floats) -> lis
     ridge = 1e-9 * np.diag(np.diag(precision))  # rounding must not make it indefinite
     root = np.linalg.cholesky(precision + ridge).T
     weights = np.zeros(terms.shape[1])
-    weights[0] = math.exp(_weighted_mean(logs, precision))  # a constant, which always is a fit
+    weights[0] = math.exp(_weighted_mean(logs, precision))  # a constant is always a fit
     least_misfit = float(np.sum((root @ (logs - math.log(weights[0]))) ** 2))
-    # The first step is least squares in relative error; on noisy data that leans to the low.
+    # The first step is least squares in relative error, which is biased low on noisy data.
     near = np.exp(logs)
     for _ in range(4):
         linearised = root @ (terms / near[:, None])

@@ -12,20 +12,20 @@ from paceline.core.arrays import non_negative, positive
 from paceline.core.scaling import Ernest
 from paceline.errors import InvalidInput, unknown_name
 
-# The simplest first: on a near tie the earlier one is taken. The numbers are their parameters.
+# The simplest first: on a near tie the earlier one wins. The numbers count their parameters.
 PARAMETERS = {"constant": 1, "power law": 2, "Amdahl": 2, "Ernest": 4}
 
-# Logarithms need times above 0; no clock tells less than this apart.
+# Logarithms need times above 0; no clock resolves less than this.
 LEAST_SECONDS = 1e-9
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """The seconds of one pull on so many cores: fixed + parallel·c^-exponent + log·ln c + linear·c.
+    """The seconds of one pull on c cores: fixed + parallel·c^-exponent + log·ln c + linear·c.
 
-    Where that rises again, a pull leaves the cores idle that would slow it down: so it never
-    rises, as `CorePool` wants it. `error` is the relative error on core counts that were held
-    out of the fit; NaN if there were too few to hold one out.
+    If that formula rises again, a pull leaves idle the cores that would slow it down. So the
+    runtime never rises, as `CorePool` requires. `error` is the relative error on core counts that
+    were held out of the fit; NaN if there were too few to hold one out.
 
     >>> runtime = Runtime("Ernest", fixed=1.0, parallel=8.0, linear=0.5)
     >>> runtime(1), runtime(4), runtime(16)
@@ -90,7 +90,7 @@ class Runtime:
         return replace(self, **{name: getattr(self, name) * factor for name in names})
 
     def describe(self) -> str:
-        """The formula, for people; c stands for the cores.
+        """The formula in text; c stands for the cores.
 
         >>> Runtime("power law", parallel=1.02, exponent=0.49).describe()
         '1.02 s · c^-0.49'
@@ -124,4 +124,4 @@ class Runtime:
         try:
             return cls(**{**values, "error": math.nan if error is None else error})
         except TypeError as wrong:
-            raise InvalidInput(f"this is no runtime written by to_json: {values!r}") from wrong
+            raise InvalidInput(f"not a runtime written by to_json: {values!r}") from wrong

@@ -67,11 +67,11 @@ class Timings:
         return float(cells.seconds[arm] / cells.pulls[arm])
 
     def fit(self) -> Runtime:
-        """The runtime that predicts core counts held out of the fit best.
+        """The runtime that best predicts core counts held out of the fit.
 
-        The shape is fitted to logarithms, with an effect per arm; so neither dear arms nor a few
-        stragglers bend it. The level then makes the predicted seconds of all pulls so far add
-        up to the observed ones, stragglers included: that is what the pool will be busy for.
+        The shape is fitted to logarithms, with an effect per arm, so neither expensive arms nor a
+        few stragglers bend it. The level then makes the predicted seconds of all pulls so far add
+        up to the observed ones, stragglers included: that is how long the pool will be busy.
         """
         if not self._cells:
             raise InvalidInput("no pull has finished yet: add some before asking for their runtime")
@@ -83,7 +83,7 @@ class Timings:
         seen = pulls.any(axis=0)
         shape = best_shape(cores, *by_core_count(pulls[:, seen], log_sums[:, seen]))
         observed = sum(float(each.seconds.sum()) for each in cells)
-        # Not capped where it rises again: the pulls so far did use those cores.
+        # Not capped where the formula rises again: the pulls so far did use those cores.
         predicted = float(pulls.sum(axis=1) @ shape.on_all(cores))
         return shape.scaled(max(observed, LEAST_SECONDS * self.pulls) / predicted)
 
@@ -101,7 +101,7 @@ class _Cells:
         return cls(np.zeros(arms, dtype=np.int64), np.zeros(arms), np.zeros(arms))
 
     def add(self, arms: Ints, seconds: Floats) -> None:
-        # Not `+=`: that counts an arm once which stands here several times.
+        # Not `+=`: that would count an arm only once if it appears several times.
         np.add.at(self.pulls, arms, 1)
         np.add.at(self.seconds, arms, seconds)
         np.add.at(self.log_seconds, arms, np.log(np.maximum(seconds, LEAST_SECONDS)))

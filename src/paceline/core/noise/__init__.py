@@ -1,7 +1,7 @@
 """What is assumed about the values: every guarantee rests on one of these.
 
-A file per assumption, `base.py` for what each must answer, `catalog.py` for their names. Noises
-know evidence; evidence knows numbers only.
+Each assumption has its own file. `base.py` says what each must answer, `catalog.py` names them.
+Noises know evidence; evidence knows only numbers.
 """
 
 from paceline.core.noise.base import Noise

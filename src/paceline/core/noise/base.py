@@ -1,7 +1,7 @@
-"""What a noise is: an assumption about the values, which answers all that follows from it.
+"""What a noise is: an assumption about the values, and everything that follows from it.
 
-Nobody asks a noise of which kind it is: they ask for the evidence that fits, for an interval, for
-what a value may be. `tests/core/noise_contract.py` holds every noise to what is promised here.
+No caller asks a noise what kind it is. Callers ask for the evidence that fits it, for an interval,
+or for the possible values. `tests/core/noise_contract.py` tests every noise against this interface.
 """
 
 from abc import ABC, abstractmethod
@@ -27,10 +27,10 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class Noise(ABC):
-    """What is assumed about the values; its fields are those of `bounds` and `sigma` that it has.
+    """What is assumed about the values. A subclass may have the fields `bounds` and `sigma`.
 
-    By default values are sub-Gaussian with the `scale`, and normal where there is none: a noise
-    of which more is known overrides what it can answer better.
+    By default values are sub-Gaussian with the `scale`, or normal if there is none. A noise that
+    knows more overrides what it can answer better.
 
     >>> from paceline.core.noise.catalog import checked
     >>> checked("normal", sigma=2.0).describe()
@@ -38,27 +38,27 @@ class Noise(ABC):
     """
 
     kind: ClassVar[str]  # its name in the catalog, and in journals
-    known: ClassVar[bool] = True  # False: it stands for what the first values show
-    binary: ClassVar[bool] = False  # whether there are two possible values only
-    shaped: ClassVar[bool] = False  # whether the shape of the values may speak against it
+    known: ClassVar[bool] = True  # False: the first values will show which noise it is
+    binary: ClassVar[bool] = False  # whether only two values are possible
+    shaped: ClassVar[bool] = False  # whether the shape of the values may contradict it
 
     # What it is.
 
     @classmethod
     def declared(cls, bounds: Bounds | None, sigma: float | None) -> "Noise":
-        """The noise that a user declared by its name; numbers that do not fit it are refused."""
+        """The noise that a user declared by name; numbers that do not fit it are refused."""
         if bounds is not None:
             raise not_together()
         return cls.of(bounds, sigma)
 
     @classmethod
     def of(cls, bounds: Bounds | None, sigma: float | None) -> "Noise":
-        """The noise of this kind with these numbers, as far as it has them."""
+        """The noise of this kind with those of these numbers that it has fields for."""
         numbers = {"bounds": bounds, "sigma": sigma}
         return cls(**{one.name: numbers[one.name] for one in fields(cls)})
 
     def to_json(self) -> dict[str, Any]:
-        """Its kind and numbers, as journals have them; `catalog.from_json` undoes it.
+        """Its kind and numbers, as written to journals; `catalog.from_json` undoes it.
 
         >>> from paceline.core.noise.bounded import BoundedNoise
         >>> BoundedNoise((0.0, 2.0)).to_json()
@@ -70,44 +70,44 @@ class Noise(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What is assumed, for people."""
+        """What is assumed, in words."""
 
     def negated(self) -> "Noise":
-        """The same of the values with their sign changed, as where low ones are good."""
+        """The noise of the values with their sign changed, for races where low values are good."""
         return self
 
     def learned(self, *, binary: bool) -> "Noise":
-        """What is assumed after the first values, all of them 0 or 1 if `binary`."""
+        """What is assumed after the first values; `binary` says that all of them were 0 or 1."""
         return self
 
     # What values there can be.
 
     @property
     def limits(self) -> Bounds | None:
-        """The lowest and the highest possible value, if there are such."""
+        """The lowest and the highest possible value, if there are any."""
         return None
 
     @property
     def allowed(self) -> Callable[[float], bool] | None:
-        """Whether a value is possible; None if all are."""
+        """A test of whether a value is possible; None if all are."""
         return None
 
     @property
     @abstractmethod
     def scale(self) -> float | None:
-        """The sub-Gaussian scale; None if it has to be learned."""
+        """The sub-Gaussian scale; None if it must be learned."""
 
     @property
     def variance(self) -> float | None:
-        """What the variance of a pull is taken for; None if the values have to show it."""
+        """The assumed variance of a pull; None if the values must show it."""
         return None
 
     @property
     def sharing_costs_little(self) -> bool:
-        """Whether seeds may be shared by all arms without asking.
+        """Whether all arms may share seeds by default.
 
-        With a known scale the worst that differences may do is assumed, which costs half as many
-        pulls again; between wider bounds than 0 and 1 it costs an eighth.
+        With a known scale, the worst case is assumed for differences, which costs half as many
+        pulls again. With bounds wider than 0 and 1 it costs an eighth.
         """
         return False
 
@@ -120,7 +120,7 @@ class Noise(ABC):
     def group_sequential(
         self, arms: int, delta: float, *, top: int = 1, paired: bool = False
     ) -> GroupSequential:
-        """Evidence by the sums of rounds: by the scale, or if there is none, as of normal values.
+        """Evidence from the sums of rounds, by the scale; without one, as for normal values.
 
         >>> from paceline.core.noise import BERNOULLI
         >>> BERNOULLI.group_sequential(3, 0.05).sigma
@@ -131,20 +131,21 @@ class Noise(ABC):
         return KnownSigma(arms, delta, self.scale, tails="subgaussian", paired=paired, top=top)
 
     def betting(self, arms: int, delta: float, *, top: int = 1, paired: bool = False) -> Betting:
-        """Evidence by bets on values between bounds; refused where there are none."""
+        """Evidence from bets on values between bounds; refused if there are no bounds."""
         raise InvalidInput("betting is for values between bounds: declare them, or leave it out")
 
     def gains(self, arms: int, delta: float, *, paired: bool = False) -> Gains:
-        """The games by which a leader is shown to be near enough to all others."""
+        """The games that show that a leader is near enough to all others."""
         return gains_of_scores(self.group_sequential(arms, delta, paired=paired))
 
     # What can be said about a mean.
 
     def intervals(self, tally: Tally, alpha: float) -> tuple[Floats, Floats]:
-        """Lower and upper bounds on the means of all arms; each pair fails with chance `alpha`.
+        """Lower and upper bounds on the means of all arms.
 
-        That is at most, and over all times at once; for several arms together divide `alpha` by
-        their number. An arm of which nothing can be said gets the limits, else ∓∞.
+        Each pair fails with probability at most `alpha`, over all times at once. For several arms
+        together, divide `alpha` by their number. An arm about which nothing can be said gets the
+        limits, or ∓∞ if there are none.
 
         >>> from paceline.core.noise import BERNOULLI
         >>> tally = Tally(np.array([100, 100]), np.array([50.0, 0.0]), np.array([50.0, 0.0]))
@@ -157,9 +158,9 @@ class Noise(ABC):
         return intervals_of_scale(tally, self.scale, alpha)
 
     def estimates(self, tally: Tally, arms: Ints) -> tuple[Floats, Floats] | None:
-        """Means, and variances of a pull, drawn to what all have in common while pulls are few.
+        """Means, and variances of a pull; None if nothing can be said yet.
 
-        None if nothing can be said yet.
+        While pulls are few, the variances are drawn towards what all arms have in common.
         """
         means = tally.means(arms)
         if self.variance is not None:
@@ -167,7 +168,7 @@ class Noise(ABC):
         return (means, shrunk_variances(tally, arms)) if tally.pulls[arms].max() > 1 else None
 
     def pull_variances(self, tally: Tally, arms: Ints) -> Floats | None:
-        """Variances of a pull, without bias, of the arms that show one; None if no arm does."""
+        """Unbiased variances of a pull, of the arms that show one; None if no arm does."""
         if self.variance is not None:
             return np.full(arms.size, self.variance)
         variances = tally.variances(arms)
@@ -175,7 +176,7 @@ class Noise(ABC):
         return variances[shown] if shown.any() else None
 
     def tails(self, *, sigma: float | None = None, paired: bool = False) -> Tails:
-        """How likely means stray; `sigma` overrides the scale. Refused where there is neither."""
+        """How likely means are to stray. `sigma` overrides the scale; refused without either."""
         return SubgaussianTails(self._scale_or(sigma), paired)
 
     def _scale_or(self, sigma: float | None) -> float:
@@ -188,5 +189,5 @@ class Noise(ABC):
 
 
 def not_together() -> InvalidInput:
-    """Bounds for a noise that has none, or none for the one that needs them."""
+    """The error for bounds that the noise does not take, or for a missing pair that it needs."""
     return InvalidInput("noise='bounded' and bounds=(lowest, highest) go together")

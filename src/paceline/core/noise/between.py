@@ -1,4 +1,4 @@
-"""Values between limits: what zeros and ones have in common with all that is bounded."""
+"""Values between limits: what zeros and ones share with all bounded values."""
 
 from abc import abstractmethod
 
@@ -11,7 +11,7 @@ from paceline.errors import InvalidInput
 
 
 class Between(Noise):
-    """A noise with a lowest and a highest value: one can bet on those, and needs no variance."""
+    """A noise with a lowest and a highest value: bets on it need no variance."""
 
     @classmethod
     def _refuse_sigma(cls, sigma: float | None) -> None:
@@ -41,7 +41,7 @@ class Between(Noise):
         return gains_of_bets(self.betting(arms, delta, paired=paired))
 
     def tails(self, *, sigma: float | None = None, paired: bool = False) -> Tails:
-        """Those of values in [0, 1], to which means are scaled, unless `sigma` is given."""
+        """The tails of values in [0, 1], to which means are scaled, unless `sigma` is given."""
         if sigma is not None:
             return super().tails(sigma=sigma, paired=paired)
         return UnitTails(self.limits, self.describe(), paired)

@@ -12,10 +12,10 @@ from paceline.core.tally import Tally
 
 @dataclass(frozen=True)
 class BoundedNoise(Between):
-    """Values between `bounds`, of whatever distribution.
+    """Values between `bounds`, with any distribution.
 
-    `sigma` is their sub-Gaussian scale where it is known to be less than half the width, as of arms
-    that each keep to a part of it.
+    `sigma` is their sub-Gaussian scale if it is known to be less than half the width, as when each
+    arm keeps to a part of the range.
 
     >>> BoundedNoise((0.0, 10.0)).scale, BoundedNoise((0.0, 10.0), sigma=1.0).scale
     (5.0, 1.0)
@@ -28,7 +28,7 @@ class BoundedNoise(Between):
 
     @classmethod
     def declared(cls, bounds: Bounds | None, sigma: float | None) -> Noise:
-        """Bounds, and nothing else."""
+        """It takes bounds and nothing else."""
         if bounds is None:
             raise not_together()
         cls._refuse_sigma(sigma)
@@ -57,20 +57,20 @@ class BoundedNoise(Between):
 
     @property
     def allowed(self) -> Callable[[float], bool]:
-        """All between, the bounds among them."""
+        """All values between the bounds are possible, and the bounds themselves."""
         low, high = self.bounds
         return lambda value: low <= value <= high
 
     @property
     def scale(self) -> float:
-        """Half the width, unless it is known."""
+        """Half the width, unless a smaller scale is known."""
         return super().scale if self.sigma is None else self.sigma
 
     @property
     def variance(self) -> float | None:
-        """The square of the scale, if that is known."""
+        """The square of `sigma`, if that is known."""
         return None if self.sigma is None else self.sigma**2
 
     def intervals(self, tally: Tally, alpha: float) -> tuple[Floats, Floats]:
-        """By bets, which see how little the values vary."""
+        """From bets, which see how little the values vary."""
         return intervals_between(tally, self.bounds, alpha)

@@ -27,7 +27,7 @@ def checked(kind: str, bounds: Any = None, sigma: float | None = None) -> Noise:
     >>> checked("auto", bounds=[0, 10])
     BoundedNoise(bounds=(0.0, 10.0), sigma=None)
     """
-    if kind not in list(NOISES):  # a list, since what was given need not be hashable
+    if kind not in list(NOISES):  # a list, because `kind` may not be hashable
         raise unknown_name("noise", kind, NOISES)
     limits = None if bounds is None else _checked_bounds(bounds)
     if sigma is not None:

@@ -10,7 +10,7 @@ from paceline.core.noise.tails import NormalTails, Tails
 
 @dataclass(frozen=True)
 class NormalNoise(Noise):
-    """Normal values: each arm has a variance of its own, unless all share the known `sigma`.
+    """Normal values. Each arm has its own variance, unless all share the known `sigma`.
 
     >>> NormalNoise().scale is None, NormalNoise(sigma=2.0).variance
     (True, 4.0)
@@ -38,18 +38,18 @@ class NormalNoise(Noise):
 
     @property
     def variance(self) -> float | None:
-        """The square of it."""
+        """The square of the standard deviation, if it is known."""
         return None if self.sigma is None else self.sigma**2
 
     @property
     def sharing_costs_little(self) -> bool:
-        """The variance of differences is seen, if that of values has to be seen anyway."""
+        """Unknown variances are learned anyway, so those of differences can be learned instead."""
         return self.sigma is None
 
     def group_sequential(
         self, arms: int, delta: float, *, top: int = 1, paired: bool = False
     ) -> GroupSequential:
-        """By the known σ; of pairs it says little about the differences, which have to show it."""
+        """From the known σ. It says little about differences of pairs: those must show theirs."""
         if paired:
             return PairedStudent(arms, delta, top)
         if self.sigma is None:
@@ -57,7 +57,7 @@ class NormalNoise(Noise):
         return KnownSigma(arms, delta, self.sigma, top=top)
 
     def tails(self, *, sigma: float | None = None, paired: bool = False) -> Tails:
-        """Those of sums of normal values, unless pairs may depend on each other."""
+        """The tails of sums of normal values, unless pairs may depend on each other."""
         if paired:
             return super().tails(sigma=sigma, paired=True)
         return NormalTails(self._scale_or(sigma))

@@ -20,7 +20,7 @@ class SubgaussianNoise(Noise):
 
     @classmethod
     def declared(cls, bounds: Bounds | None, sigma: float | None) -> Noise:
-        """The scale, and nothing else."""
+        """It takes the scale and nothing else."""
         noise = super().declared(bounds, sigma)
         if sigma is None:
             raise InvalidInput("noise='subgaussian' needs sigma=, the scale of the noise")
@@ -41,5 +41,5 @@ class SubgaussianNoise(Noise):
 
     @property
     def variance(self) -> float:
-        """The most that it can be."""
+        """The largest that it can be."""
         return self.sigma**2

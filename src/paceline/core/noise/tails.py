@@ -1,4 +1,4 @@
-"""How likely the mean of many values strays from the true one: what bounds for cuts are made of.
+"""How likely the mean of many values is to stray from the true one; bounds for cuts use this.
 
 Exponents are those of Cramér and Ville: the mean of t values, for any t ≥ t₀, is beyond a threshold
 with probability at most exp(−t₀·I).
@@ -17,34 +17,34 @@ _MOST_STEPS = 128
 
 
 class Tails(ABC):
-    """Tails of means; all but `placed` take means as that gives them."""
+    """Tails of means. All methods but `placed` take means in the form that `placed` returns."""
 
     paired: bool  # whether the k-th values of all arms may depend on each other
 
     @abstractmethod
     def placed(self, means: Floats) -> Floats:
-        """Means as all else here takes them; refused if there cannot be such."""
+        """Means in the form that the other methods take; impossible ones are refused."""
 
     @abstractmethod
     def rates(self, best: float, others: Floats) -> Floats:
-        """How fast each of `others` falls behind one with the mean `best`: see `theory.rates`."""
+        """How fast each of `others` falls behind an arm with mean `best`: see `theory.rates`."""
 
     @abstractmethod
     def cramer(self, means: Floats, thresholds: Floats) -> Floats:
         """I: the mean of t values is beyond the threshold with probability at most exp(−t·I)."""
 
     def chance(self, exponents: Floats) -> Floats:
-        """How likely, at most, a count from t₀ on reaches what has this exponent at t₀."""
+        """A bound on the chance that, at any t ≥ t₀, a threshold with this exponent is reached."""
         return np.exp(-exponents)  # Ville
 
     def counted(self, pulls: float) -> "Counted | None":
-        """The exact tails of so many values, if they are known."""
+        """The exact tails of the mean of `pulls` values, if they are known."""
         return None
 
 
 @dataclass(frozen=True)
 class SubgaussianTails(Tails):
-    """Of values with the scale `sigma`.
+    """The tails of sub-Gaussian values with the scale `sigma`.
 
     >>> SubgaussianTails(0.5).rates(0.9, np.array([0.5, 0.1])).round(3).tolist()
     [0.16, 0.64]
@@ -54,25 +54,25 @@ class SubgaussianTails(Tails):
     paired: bool = False
 
     def placed(self, means: Floats) -> Floats:
-        """As they are."""
+        """Means stay as they are."""
         return means
 
     def rates(self, best: float, others: Floats) -> Floats:
-        """Paired, the difference of two values is 2σ-sub-Gaussian, whatever joins them."""
+        """If paired, the difference of two values is 2σ-sub-Gaussian, whatever joins them."""
         return ((best - others) / self.sigma) ** 2 / (8 if self.paired else 4)
 
     def cramer(self, means: Floats, thresholds: Floats) -> Floats:
-        """As of normal values."""
+        """The same as for normal values."""
         return ((means - thresholds) / self.sigma) ** 2 / 2
 
 
 class NormalTails(SubgaussianTails):
-    """Of independent normal values with the standard deviation `sigma`."""
+    """The tails of independent normal values with the standard deviation `sigma`."""
 
     def chance(self, exponents: Floats) -> Floats:
         """Sums of normal values are a Brownian motion looked at now and then.
 
-        It is there at t₀, or comes there later, each with probability Φ(−√2x).
+        It is beyond the threshold at t₀, or gets there later, each with probability Φ(−√2x).
         """
         from scipy.special import erfc  # here, because it doubles the time to import paceline
 
@@ -81,7 +81,7 @@ class NormalTails(SubgaussianTails):
 
 @dataclass(frozen=True)
 class UnitTails(Tails):
-    """Of values between limits, by which means are scaled to [0, 1]; `values` names them."""
+    """The tails of values between limits. Means are scaled to [0, 1]; `values` names the values."""
 
     limits: tuple[float, float]
     values: str
@@ -98,7 +98,7 @@ class UnitTails(Tails):
         return (means - low) / (high - low)
 
     def rates(self, best: float, others: Floats) -> Floats:
-        """By the worst law of two such values; paired, by their worst joint law."""
+        """From the worst law of two such values; if paired, from their worst joint law."""
         if self.paired:
             overlap = np.minimum(others, 1 - best)
             lost = (np.sqrt(overlap + (best - others)) - np.sqrt(overlap)) ** 2
@@ -109,7 +109,7 @@ class UnitTails(Tails):
         return 2 * _minus_log(apart / 2)
 
     def cramer(self, means: Floats, thresholds: Floats) -> Floats:
-        """The divergence of zeros and ones, which are the worst."""
+        """The divergence of zeros and ones, which are the worst case."""
         from scipy.special import rel_entr  # here, because it doubles the time to import paceline
 
         divergence: Floats = rel_entr(thresholds, means) + rel_entr(1 - thresholds, 1 - means)
@@ -117,16 +117,16 @@ class UnitTails(Tails):
 
 
 class BinomialTails(UnitTails):
-    """Of independent zeros and ones."""
+    """The tails of independent zeros and ones."""
 
     def counted(self, pulls: float) -> "Counted | None":
-        """Those of the number of ones."""
+        """The tails of the number of ones."""
         return Counted(pulls) if pulls <= _MOST_COUNTED else None
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The number of ones among so many zeros and ones: exact tails.
+    """The number of ones among `pulls` zeros and ones: exact tails.
 
     >>> Counted(2.0).reach(np.array([0.5]), np.array([0.5, 1.0])).round(3).tolist()
     [0.75, 0.25]
@@ -135,7 +135,10 @@ class Counted:
     pulls: float
 
     def thresholds(self, best: float, worst: float) -> Floats:
-        """Means between two numbers of ones, falling, where an arm with a mean between may be."""
+        """Thresholds, falling: each lies between two numbers of ones that such an arm may show.
+
+        The mean of the arm lies between `worst` and `best`.
+        """
         ends = np.array([best, worst])
         reach = 8 * np.sqrt(self.pulls * ends * (1 - ends)) + 8
         first, last = self.pulls * ends + reach * [1, -1]
@@ -144,7 +147,7 @@ class Counted:
         return falling
 
     def reach(self, means: Floats, thresholds: Floats) -> Floats:
-        """How likely the mean of so many values is up to θ."""
+        """How likely the mean of `pulls` values is to reach each threshold θ."""
         from scipy.special import betainc  # here, because it doubles the time to import paceline
 
         ones = np.ceil(thresholds * self.pulls).clip(min=0.0)

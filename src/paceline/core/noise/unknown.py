@@ -1,4 +1,4 @@
-"""A noise that nobody declared: the first values show it."""
+"""A noise that was not declared: the first values show which it is."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ from paceline.errors import InvalidInput
 
 @dataclass(frozen=True)
 class UnknownNoise(Noise):
-    """Stands for zeros and ones, or for normal values: whichever the first values show.
+    """Becomes zeros and ones, or normal values, depending on the first values.
 
-    Until then it answers as normal values with unknown variances do.
+    Until then it answers like normal values with unknown variances.
 
     >>> UnknownNoise().learned(binary=True)
     BernoulliNoise(bounds=None)
@@ -46,10 +46,10 @@ class UnknownNoise(Noise):
 
     @property
     def scale(self) -> None:
-        """It has to be learned."""
+        """It must be learned."""
         return None
 
     @property
     def sharing_costs_little(self) -> bool:
-        """Neither of those it may turn out to be loses much by it."""
+        """Neither of the noises that it may become loses much by sharing."""
         return True
