@@ -26,7 +26,7 @@ def test_the_chain_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0].split()[:2] == ["stage", "arms"]
     assert [line.split()[2] for line in lines[1:5]] == [str(kept) for kept in chain.sizes[1:]]
     assert lines[2].split() == ["2", "107", "21", "110", "143", "11770", "108.5", "292.3"]
-    assert f"bottleneck  {chain.bottleneck}, the least" in lines[-3]
+    assert f"bottleneck  {chain.bottleneck}: the least," in lines[-3]
     assert f" {plan.best} is the largest" in lines[-2]
     assert lines[-1].split() == ["SSH", "2304", "with", "its", "k*", "=", "2"]
 

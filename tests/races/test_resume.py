@@ -160,7 +160,7 @@ def test_a_command_is_resumed_from_its_journal_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"kind":"race"}', "does not begin as a journal"),
+        ('{"kind":"race"}', "does not begin like a journal"),
         ('{"x":1}', "line 8"),
         ('{"kind":"results","at":1}', "damaged"),
     ],
