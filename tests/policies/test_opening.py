@@ -38,4 +38,4 @@ def test_to_a_deadline_most_arms_are_enough() -> None:
     back(pacer, [0, 1, 0, 0, 0], 6.0)
     verdict = pacer.ask()
     assert isinstance(verdict, Verdict)
-    assert verdict.reason == ""
+    assert verdict.reason == "the first pulls are back"

@@ -55,7 +55,7 @@ class OpeningPacer(Pacer):
         """End once most arms have a value; then the real policy takes over."""
         heard = np.count_nonzero(self.tally.pulls)
         if heard > self.task.top and heard >= _MOST_ARMS * self.task.arms:
-            return Verdict(self.alive, decided=False, confidence=None)
+            return self.stop("the first pulls are back")
         return self._missing_pulls()
 
     def _missing_pulls(self) -> Round:
