@@ -15,6 +15,7 @@ from paceline.policies.uniform import Uniform
 from paceline.races.identity import header_in, recalled_options, recalled_settings
 from paceline.races.options import OPTIONS
 from paceline.races.running import replayed, run_race
+from paceline.races.settings import check_run
 from paceline.result import ArmRecord, Result, Standing, Status
 
 
@@ -57,13 +58,10 @@ def resume(path: str | os.PathLike[str], **changes: Any) -> Result:
     where = Path(path)
     records = read_records(where)
     header_in(records, where)
-    changeable = [name for name, option in OPTIONS.items() if option.kept != "race"]
     checked: dict[str, Any] = {"journal": str(where)}
     for name, value in changes.items():
-        if name not in changeable:
-            raise unknown_name("option that a resume may change", name, changeable)
         if value is not None:
-            checked[name] = OPTIONS[name].check(value, name)
+            checked[name] = _checked_change(name, value)
     options = recalled_options(records, checked)
     settings = recalled_settings(records, options)
     if not isinstance(settings.evaluate, Command):
@@ -72,8 +70,23 @@ def resume(path: str | os.PathLike[str], **changes: Any) -> Result:
             f"journal={str(where)!r}"
         )
     settings.evaluate.check(settings.arms, paired=settings.pairing.shares_seeds)
-    available = settings.engine.available()
-    return run_race(recalled_settings(records, options, available))
+    settings = recalled_settings(records, options, settings.engine.available())
+    check_run(settings)
+    return run_race(settings)
+
+
+def _checked_change(name: str, value: Any) -> Any:
+    changeable = [
+        one for one, option in OPTIONS.items() if option.kept != "race" and one != "journal"
+    ]
+    if name in changeable:
+        return OPTIONS[name].check(value, name)
+    if name in OPTIONS:
+        raise InvalidInput(
+            f"{name} is part of what the race is, and cannot change when it resumes: start "
+            "another race for that"
+        )
+    raise unknown_name("argument", name, changeable)
 
 
 def _decided(arms: Sequence[ArmRecord], best: Sequence[int]) -> tuple[ArmRecord, ...]:

@@ -106,19 +106,12 @@ def check_race(
     _check_evaluate(evaluate, candidates, paired=bool(options["paired"]))
     available = options["engine"].available()
     settings = assemble(evaluate, candidates, labels_of(candidates), options, available)
-    _check_engine(settings)
-    if isinstance(evaluate, Command) and evaluate.value.kind == "time":
-        _check_timing(settings.rules)
+    check_run(settings)
     # A policy refuses a race that it cannot run.
     deadline = settings.goal.deadline
     seconds = None if deadline is None else deadline.seconds
     known = settings.pool or NO_IDEA
     settings.policy.start(settings.task(len(candidates), known, settings.noise, seconds))
-    if settings.goal.max_pulls < len(candidates):
-        raise InvalidInput(
-            f"max_pulls={options['max_pulls']} is less than one pull for each of the "
-            f"{len(candidates)} arms: raise it to {len(candidates)} at least"
-        )
     return settings
 
 
@@ -236,22 +229,26 @@ def _rules(options: Mapping[str, Any], available: AvailableCores) -> Rules:
     return Rules(pool, least, min(most, pool), options["retries"], timeout)
 
 
-def _check_engine(settings: Settings) -> None:
-    """Refuse what the engine cannot do."""
-    engine = settings.engine
-    if isinstance(settings.evaluate, Command) and not engine.abilities.commands:
+def check_run(settings: Settings) -> None:
+    """Refuse what cannot be run in this way, whether the race is new or resumes."""
+    engine, rules, arms = settings.engine, settings.rules, len(settings.arms)
+    command = settings.evaluate if isinstance(settings.evaluate, Command) else None
+    if command is not None and not engine.abilities.commands:
         raise InvalidInput(f"the engine {engine.name!r} runs functions, not commands: use another")
-    if settings.rules.timeout < math.inf and not engine.abilities.kill:
+    if rules.timeout < math.inf and not engine.abilities.kill:
         raise InvalidInput(
             f"the engine {engine.name!r} cannot end a pull that takes too long: leave timeout out"
         )
-
-
-def _check_timing(rules: Rules) -> None:
-    if rules.least_cores != rules.most_cores:
+    varies = rules.least_cores != rules.most_cores
+    if command is not None and command.value.kind == "time" and varies:
         raise InvalidInput(
             "the value is the command's own time, which depends on its cores: fix them, as with "
             "cores_per_pull=1"
+        )
+    if settings.goal.max_pulls < arms:
+        raise InvalidInput(
+            f"max_pulls={settings.goal.max_pulls:g} is less than one pull for each of the {arms} "
+            f"arms: raise it to {arms} at least"
         )
 
 
