@@ -145,7 +145,9 @@ def test_rates_of_few_races_are_not_said_to_be_far_apart() -> None:
 def test_one_core_is_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
     one = AvailableCores(1, "for a test", (0,))
     monkeypatch.setattr(cosmology, "available_cores", lambda: one)
-    with pytest.raises(InvalidInput, match="needs 2 cores: this process may use 1"):
+    with pytest.raises(
+        InvalidInput, match="needs 2 cores to measure how pulls scale: this process may use 1"
+    ):
         cosmology.reproduce(Setup())
 
 
