@@ -44,8 +44,8 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
     """
     names = list(known)
     near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return InvalidInput(f"unknown {kind} {name!r}: {hint}Known: {', '.join(names)}")
+    hint = f": did you mean {near[0]!r}?" if near else "."
+    return InvalidInput(f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}")
 
 
 def at_least(value: float) -> str:

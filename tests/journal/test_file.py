@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -30,13 +31,20 @@ RECORDS: list[Record] = [
 OUT = ArmOut(3.5, 1)
 
 
-def line_of(plain: dict[str, Any]) -> bytes:
-    """A line as it stands in the file: the checksum is of all that stands before it."""
-    body = json.dumps(plain, separators=(",", ":")).encode()[:-1]
-    return body + f',"sum":"{zlib.crc32(body):08x}"}}\n'.encode()
+def lines_of(*records: dict[str, Any], after: bytes = b"") -> list[bytes]:
+    """Lines as they stand in the file: a checksum is of all that stands before it, but sums."""
+    lines, chain = [], 0
+    for line in after.splitlines():
+        body = re.sub(rb',"sum":"\w{8}"}$', b"", line)
+        chain = zlib.crc32(body, chain)
+    for plain in records:
+        body = json.dumps(plain, separators=(",", ":")).encode()[:-1]
+        chain = zlib.crc32(body, chain)
+        lines.append(body + f',"sum":"{chain:08x}"}}\n'.encode())
+    return lines
 
 
-LINES = [line_of(record.to_json()) for record in RECORDS]
+LINES = lines_of(*(record.to_json() for record in RECORDS))
 WHOLE = b"".join(LINES)
 
 
@@ -125,8 +133,8 @@ DAMAGE = {
     "a line that lost its end": LINES[1][:-1],
     "a line without a checksum": json.dumps(RECORDS[1].to_json()).encode() + b"\n",
     "a checksum of something else": LINES[1].replace(b'"cores":4', b'"cores":2'),
-    "an unknown kind": line_of({"kind": "pet", "name": "Rex"}),
-    "a record that lacks what it should have": line_of({"kind": "out", "at": 1.0}),
+    "an unknown kind": lines_of({"kind": "pet", "name": "Rex"}, after=LINES[0])[0],
+    "a record that lacks a field": lines_of({"kind": "out", "at": 1.0}, after=LINES[0])[0],
 }
 
 
@@ -389,8 +397,29 @@ def test_a_flipped_digit_anywhere_is_noticed(tmp_path: Path) -> None:
 def test_a_changed_line_says_which_one_it_is_and_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "race.jsonl"
     path.write_bytes(LINES[0] + LINES[1].replace(b"0.1", b"0.9") + LINES[2])
-    with pytest.raises(InvalidInput, match=r"line 2 .*changed after it was written.* from a copy"):
+    with pytest.raises(
+        InvalidInput, match=r"line 2 .*after it was written, it was changed.* from a copy"
+    ):
         read_records(path)
+
+
+def test_a_line_that_was_removed_moved_or_repeated_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "race.jsonl"
+    more = lines_of(OUT.to_json(), after=WHOLE)
+    whole = [*LINES, *more]
+    for changed in (
+        [whole[0], *whole[2:]],
+        [*whole[:2], whole[3]],
+        [whole[0], whole[2], whole[1], whole[3]],
+        [*whole[:2], whole[1], *whole[2:]],
+        [*whole, whole[3]],
+    ):
+        path.write_bytes(b"".join(changed))
+        for attempt in (read_records, Journal.open):
+            with pytest.raises(InvalidInput, match=r"damaged: line .*removed or moved"):
+                attempt(path)
+    path.write_bytes(b"".join(whole[:2]))  # as after a kill
+    assert read_records(path) == RECORDS[:2]
 
 
 # The first format, which had no checksums.
@@ -407,7 +436,7 @@ def test_the_first_format_is_read_and_goes_on_with_checksums(tmp_path: Path) -> 
     old = [RaceBegun(1, {}, {}, ("a", "b")), ArmOut(2.5, 3)]
     assert read_records(path) == old
     write(path, [OUT])
-    assert path.read_bytes() == b"".join(OLD) + line_of(OUT.to_json())
+    assert path.read_bytes() == b"".join(OLD) + lines_of(OUT.to_json(), after=b"".join(OLD))[0]
     assert read_records(path) == [*old, OUT]
     path.write_bytes(path.read_bytes().replace(b'"at":3.5', b'"at":4.5'))
     with pytest.raises(InvalidInput, match=r"line 3 .*checksum"):
@@ -416,7 +445,7 @@ def test_the_first_format_is_read_and_goes_on_with_checksums(tmp_path: Path) -> 
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "race.jsonl"
-    path.write_bytes(line_of(replace(HEADER, format=3).to_json()))
+    path.write_bytes(lines_of(replace(HEADER, format=3).to_json())[0])
     with pytest.raises(InvalidInput, match="has format 3, but this paceline reads 1 and 2"):
         read_records(path)
 
@@ -433,12 +462,13 @@ def test_a_reader_follows_a_growing_journal_without_reading_it_anew(tmp_path: Pa
         path.write_bytes(WHOLE[:end])
         before = reader.offset
         new = reader.read()
-        assert reader.offset == before + sum(len(line_of(record.to_json())) for record in new)
+        lines = LINES[len(seen) : len(seen) + len(new)]
+        assert reader.offset == before + sum(map(len, lines))
         seen += new
         assert seen == RECORDS[: len(seen)]
     assert seen == RECORDS
     assert reader.read() == []
     blank = bytearray(path.read_bytes())
     blank[: reader.offset] = b"?" * reader.offset  # what it has read, it does not look at again
-    path.write_bytes(bytes(blank) + line_of(OUT.to_json()))
+    path.write_bytes(bytes(blank) + lines_of(OUT.to_json(), after=WHOLE)[0])
     assert reader.read() == [OUT]

@@ -105,10 +105,9 @@ def test_cut_off_anywhere_it_goes_on(name: str, tmp_path: Path) -> None:
             if isinstance(record, PullsReturned)
             for pull in pulls_of(record.pulls)
         )
-        assert max(recorded.values()) == 1
-        assert result.decided == ended.decided
+        assert set(recorded.values()) <= {1}
         if "deadline" not in name:  # else there may be next to no time left
-            assert result.index == ended.index
+            assert (result.decided, result.index) == (ended.decided, ended.index)
 
 
 def test_a_cap_is_raised_from_the_journal_alone(tmp_path: Path) -> None:

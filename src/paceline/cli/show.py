@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     print_warnings(standing.warnings)
     pulls, rounds = count(standing.pulls, "pull"), count(standing.rounds, "round")
     resume = f"paceline resume {options.journal}"
-    if isinstance(view.header.problem["what"], str):
+    if not view.resumes_alone:
         resume = "run its script again, with this journal"
     state = {
         "finished": "finished",
@@ -64,7 +64,8 @@ def _as_json(view: races.JournalView) -> dict[str, Any]:
         "verdict": None if ending is None else ending.verdict,
         "decided": ending is not None and ending.decided,
         "confidence": None if ending is None else ending.confidence,
-        "chosen": [] if ending is None else list(ending.arms),
+        "chosen": list(view.chosen),
+        "still_in": [] if ending is None or ending.decided else list(ending.arms),
         "elapsed": standing.elapsed,
         "core_seconds": view.core_seconds,
         "deadline": standing.deadline,

@@ -34,10 +34,11 @@ class Journal:
     ArmOut(at=2.5, arm=1)
     """
 
-    def __init__(self, path: Path, file: int, records: list[Record]) -> None:
+    def __init__(self, path: Path, file: int, records: list[Record], chain: int) -> None:
         self.path = path
         self.records = records  # what was there before
         self._file = file
+        self._chain = chain  # the checksum of the last line
         self._pending: list[bytes] = []
         self._broken = False
 
@@ -59,7 +60,7 @@ class Journal:
             os.close(file)
             raise
         _sync_folder(path)
-        return cls(path, file, records)
+        return cls(path, file, records, reader.chain)
 
     def __enter__(self) -> "Journal":
         return self
@@ -69,7 +70,9 @@ class Journal:
 
     def add(self, record: Record) -> None:
         """Have a record written by the next `commit`."""
-        self._pending.append(_sealed(record))
+        body = json.dumps(record.to_json(), separators=(",", ":")).encode()[:-1]
+        self._chain = zlib.crc32(body, self._chain)
+        self._pending.append(body + _seal(self._chain) + b"\n")
 
     def commit(self) -> None:
         """Write what was added; once this returns, no crash can lose it."""
@@ -108,6 +111,7 @@ class Reader:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.offset = 0  # the bytes of all records read so far
+        self.chain = 0  # the checksum of the last line
         self._lines = 0
         self._format = 0
 
@@ -163,8 +167,12 @@ class Reader:
         plain = json.loads(line[:-_SEAL_LENGTH] + b"}" if is_sealed else line)
         if not isinstance(plain, dict):
             raise ValueError("it is not a record")
-        if is_sealed and seal != _seal(line[:-_SEAL_LENGTH]):
-            raise ValueError("its checksum is wrong: it was changed after it was written")
+        self.chain = zlib.crc32(line[:-_SEAL_LENGTH] if is_sealed else line, self.chain)
+        if is_sealed and seal != _seal(self.chain):
+            raise ValueError(
+                "its checksum does not fit: after it was written, it was changed, or a line before "
+                "it was removed or moved"
+            )
         if self._lines == 1 and "format" not in plain:
             raise KeyError("format")
         # Format 1 had no checksums; a line that lost its checksum must not pass for one of those.
@@ -188,14 +196,9 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def _sealed(record: Record) -> bytes:
-    body = json.dumps(record.to_json(), separators=(",", ":")).encode()[:-1]
-    return body + _seal(body) + b"\n"
-
-
-def _seal(body: bytes) -> bytes:
-    """The end of a line: a checksum of everything before it."""
-    return _SEAL + f'{zlib.crc32(body):08x}"}}'.encode()
+def _seal(checksum: int) -> bytes:
+    """The end of a line: a checksum of what stands before it, in this line and in those above."""
+    return _SEAL + f'{checksum:08x}"}}'.encode()
 
 
 def _lock(file: int, path: Path) -> None:

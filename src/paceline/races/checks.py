@@ -4,7 +4,7 @@ A value that has passed a check passes it again.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -129,10 +129,13 @@ def path(value: Any, what: str) -> str:
 
 def callbacks(value: Any, _what: str) -> tuple[Callable[..., Any], ...]:
     """Functions of a `Standing`."""
-    for callback in value or ():
-        if not callable(callback):
-            raise InvalidInput(f"callbacks must be functions of a Standing, got {callback!r}")
-    return tuple(value or ())
+    functions = tuple(value) if isinstance(value, Iterable) else (value,)
+    for callback in functions:
+        if not callable(callback) or not isinstance(value, Iterable):
+            raise InvalidInput(
+                f"callbacks must be a list of functions of a Standing, got {value!r}"
+            )
+    return functions
 
 
 def progress(value: Any, _what: str) -> Any:

@@ -126,10 +126,17 @@ def _options(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             if name in _PARTS:
                 raise InvalidInput(f"{name!r} does not belong under [race]: move it to the top")
             raise unknown_name("option in [race]", name, _KEYS)
-        options[name] = OPTIONS[name].check(value, name)
-    if "journal" in options:
-        options["journal"] = _path(options["journal"], "journal", folder)
+        options[name] = OPTIONS[name].check(_at(folder, name, value), name)
     return options
+
+
+def _at(folder: Path, name: str, value: Any) -> Any:
+    """The value of an option; if it has a path in it, this starts at the file's folder."""
+    if name == "journal":
+        return _path(value, name, folder)
+    if name == "scaling" and isinstance(value, str) and value.startswith("measured:"):
+        return f"measured:{_path(value.removeprefix('measured:'), name, folder)}"
+    return value
 
 
 def _text(value: Any, what: str) -> str:

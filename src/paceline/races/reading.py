@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paceline.commands import Command
+from paceline.engines.catalog import ENGINES
 from paceline.errors import InvalidInput, unknown_name
 from paceline.journal import is_locked, read_records
 from paceline.journal.records import RaceBegun, RaceEnded
@@ -16,7 +17,7 @@ from paceline.races.identity import header_in, recalled_options, recalled_settin
 from paceline.races.options import OPTIONS
 from paceline.races.running import replayed, run_race
 from paceline.races.settings import check_run
-from paceline.result import ArmRecord, Result, Standing, Status
+from paceline.result import ArmRecord, Result, Standing, Status, ranked
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,19 @@ class JournalView:
     standing: Standing
     ending: RaceEnded | None
     running: bool  # whether a process is writing it
+    resumes_alone: bool  # whether the journal says all that it takes to resume the race
     core_seconds: float  # of all pulls, also those that gave no value
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """The best arms; of a race that ended undecided, those that lead."""
+        if self.ending is None or self.ending.index < 0:
+            return ()
+        if self.ending.decided:
+            return self.ending.arms
+        still_in = [self.standing.arms[arm] for arm in self.ending.arms]
+        leaders = ranked(still_in, minimize=self.standing.minimize)
+        return tuple(record.index for record in leaders[: self.header.problem["top"]])
 
 
 def read_journal(path: str | os.PathLike[str]) -> JournalView:
@@ -45,8 +58,15 @@ def read_journal(path: str | os.PathLike[str]) -> JournalView:
     ending = last if isinstance(last, RaceEnded) else None
     if ending is not None and ending.decided:
         standing = replace(standing, arms=_decided(standing.arms, ending.arms))
-    core_seconds = session.books.core_seconds
-    return JournalView(header, standing, ending, is_locked(where), core_seconds)
+    is_command = not isinstance(header.problem["what"], str)
+    return JournalView(
+        header,
+        standing,
+        ending,
+        running=is_locked(where),
+        resumes_alone=is_command and known and options["engine"] in ENGINES,
+        core_seconds=session.books.core_seconds,
+    )
 
 
 def resume(path: str | os.PathLike[str], **changes: Any) -> Result:

@@ -18,7 +18,7 @@ from paceline.pools.model import PoolModel
 from paceline.races.concerns import warn
 from paceline.races.history import History
 from paceline.races.identity import check_same, deadline_changed, header_of, session_of
-from paceline.races.session import Session
+from paceline.races.session import Session, Stopped
 from paceline.races.settings import Settings
 from paceline.races.snapshot import result_of
 from paceline.races.telling import Audience, Teller
@@ -55,9 +55,9 @@ def _run(settings: Settings, journal: Journal | None) -> Result:
     changed = bool(records) and deadline_changed(settings, records)
     if history.ending is not None and history.ending.decided and not changed:
         session = replayed(settings, records)
-        verdict = session.run()
-        if verdict is not None:  # there is nothing left to run or to record
-            return _result(session, verdict)
+        outcome = session.run()
+        if isinstance(outcome, Verdict):  # there is nothing left to run or to record
+            return _result(session, outcome)
     deadline = settings.goal.deadline
     if changed or (deadline is not None and deadline.moment is not None):
         history.forget_plan()  # the policy plans again; a date has come nearer meanwhile
@@ -93,31 +93,36 @@ def _race(
         history.take(begun)
         dispatcher.recording.note(begun)
         session = _session(settings, dispatcher, history, audience)
-        verdict = session.run()
-    except RaceFailed as error:
-        if journal is None:
-            raise
-        raise RaceFailed(
-            f"{error}\nThe results so far are in {journal.path}: the race can be resumed from it"
-        ) from None
+        outcome = session.run()
+    except RaceFailed as error:  # the disk, or the workers' supervisor
+        raise _failed(str(error), journal) from None
     except KeyboardInterrupt:
         dispatcher.finish()
         raise Interrupted(_how_to_resume(settings, dispatcher)) from None
     finally:
         dispatcher.finish()
-    assert verdict is not None
-    result = _result(session, verdict)
+    if isinstance(outcome, Stopped):
+        raise _failed(outcome.why, journal)
+    assert isinstance(outcome, Verdict)
+    result = _result(session, outcome)
     dispatcher.recording.note(
         RaceEnded(
-            at=round(clock.elapsed(), 6),
+            at=result.elapsed,
             verdict=result.verdict,
             decided=result.decided,
             confidence=result.confidence,
-            arms=tuple(verdict.arms.tolist()),
+            arms=tuple(outcome.arms.tolist()),
             index=result.index,
         )
     )
     return result
+
+
+def _failed(why: str, journal: Journal | None) -> RaceFailed:
+    if journal is None:
+        return RaceFailed(why)
+    kept = f"The results so far are in {journal.path}: the race can be resumed from it"
+    return RaceFailed(f"{why}\n{kept}")
 
 
 def _history(settings: Settings, records: Sequence[Record]) -> History:

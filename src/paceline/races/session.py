@@ -5,8 +5,8 @@ interruption the race is planned anew, with what is known by then.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -15,7 +15,7 @@ from paceline.core.arrays import Ints
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import Interruption, Round, Verdict
 from paceline.durations import say_seconds
-from paceline.errors import InvalidInput, RaceFailed
+from paceline.errors import InvalidInput
 from paceline.journal.records import PlanMade
 from paceline.loop import run
 from paceline.policies.base import Task
@@ -29,6 +29,13 @@ from paceline.races.settings import Settings
 from paceline.races.telling import Phase, Teller
 
 _PROBES_PER_LEVEL = 2
+
+
+@dataclass(frozen=True)
+class Stopped(Interruption):
+    """Failures have stopped the race: why, for people."""
+
+    why: str
 
 
 class Session:
@@ -62,8 +69,8 @@ class Session:
         left = (deadline.moment.astimezone(UTC) - datetime.now(UTC)).total_seconds()
         return self.dispatcher.clock.elapsed() + max(left, 0.0)
 
-    def run(self) -> Verdict | None:
-        """Race to the verdict; None if there are no workers, and the records end before it."""
+    def run(self) -> Verdict | Stopped | RecordsEnded:
+        """Race to the verdict, unless failures stop the race, or the records end before it."""
         with np.errstate(all="ignore"):  # values near the largest floats: a doubt reports them
             while True:
                 outcome = self._run_once()
@@ -71,11 +78,11 @@ class Session:
                 if isinstance(outcome, Verdict):
                     verdict = replace(outcome, arms=self.phase.racing[outcome.arms])
                     return self.teller.believe(verdict, self.phase)
-                if isinstance(outcome, RecordsEnded):
-                    return None
                 if isinstance(outcome, ArmsFailed):
-                    self._check_failures(outcome.arms)
-                elif isinstance(outcome, NotAsAssumed):
+                    outcome = self._unless_dropped(outcome)
+                if isinstance(outcome, Stopped | RecordsEnded):
+                    return outcome
+                if isinstance(outcome, NotAsAssumed):
                     self._may_be_binary = False
 
     def _run_once(self) -> Verdict | Interruption:
@@ -96,7 +103,7 @@ class Session:
         """Only as many arms are left as are wanted: check that they do give values."""
         arms, dispatcher = self.phase.racing, self.dispatcher
         if not arms.size:
-            self._check_failures(tuple(self.books.attempts.out))
+            return ArmsFailed(tuple(self.books.attempts.out))
         everyone = np.arange(arms.size)
         if not all(self.books.ledger.values(arm).size for arm in arms.tolist()):
             dispatcher.begin(arms)
@@ -236,18 +243,18 @@ class Session:
     def _too_late(self) -> str:
         return f"the deadline of {say_seconds(self.deadline)} was reached"
 
-    def _check_failures(self, arms: Sequence[int]) -> None:
-        """Stop if the user said so, or if no arm is left."""
+    def _unless_dropped(self, failed: ArmsFailed) -> ArmsFailed | Stopped:
+        """Stop if the user said so, or if no arm is left; otherwise the arms are dropped."""
         attempts, settings = self.books.attempts, self.settings
         drops = settings.options["on_failure"] == "drop-arm"
         if drops and len(attempts.out) < len(settings.arms):
-            return
+            return failed
         failure = attempts.failures[0]
         head = f"all {len(settings.arms)} arms failed; the first"
         if not drops:
-            failure = attempts.out[arms[0]]
+            failure = attempts.out[failed.arms[0]]
             head = "the race was stopped because an arm failed (on_failure='stop')"
-        raise RaceFailed(f"{head}: {describe_failure(settings.labels[failure.arm], failure)}")
+        return Stopped(f"{head}: {describe_failure(settings.labels[failure.arm], failure)}")
 
 
 def _is_binary(value: float) -> bool:

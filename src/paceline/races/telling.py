@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from paceline.core.arrays import Floats, Ints
 from paceline.core.noise import Noise
 from paceline.core.rounds import Verdict
@@ -120,7 +122,7 @@ class Teller:
         if audience.watch is not None:
             audience.watch(standing)
         answers = [callback(standing) for callback in audience.callbacks]
-        return any(answer is True for answer in answers)
+        return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
 
     def believe(self, verdict: Verdict, phase: Phase) -> Verdict:
         """The verdict, after a check of the values that it rests on; warn of what looks wrong."""

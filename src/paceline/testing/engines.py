@@ -6,94 +6,19 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from paceline import race
 from paceline.commands import Command
-from paceline.core.seeds import pull_seeds
-from paceline.engines.base import Abilities, Engine, Workers
-from paceline.engines.events import Began, Event, Failed, Finished, Loading, Lost, Values
-from paceline.engines.jobs import Job, Run, in_turn
+from paceline.engines.base import Abilities, Engine
+from paceline.engines.events import Failed, Finished, Lost
+from paceline.engines.jobs import Job, Run
 from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput
-
-ARMS = (10.0, 20.0, 30.0)
-
-
-def seeds(arm: int, first: int, pulls: int) -> list[int]:
-    """The seeds of a race with the seed 5."""
-    return pull_seeds(5, arm, first, pulls)
-
-
-def answer(arm: float, *, seed: int, cores: int) -> float:
-    """A value that shows what the pull was given."""
-    return arm + seed % 1000 + cores / 100
-
-
-def expected(job: Job) -> list[float]:
-    """The values of all pulls of a job of `answer`, in order."""
-    return [
-        answer(ARMS[arm], seed=seeds(arm, pull, 1)[0], cores=job.cores)
-        for arm, pull in in_turn(job.runs)
-    ]
-
-
-class Driver:
-    """Gives out jobs, keeps the events of each, and checks that they break no law."""
-
-    def __init__(self, engine: Engine, workers: Workers, patience: float) -> None:
-        self.workers = workers
-        self.heard: dict[int, list[Event]] = {}
-        self._engine = engine
-        self._patience = patience
-        self._numbers = count()
-
-    def start(self, *runs: Run, cores: int = 1) -> Job:
-        """Start a job of these runs."""
-        job = Job(next(self._numbers), runs, cores)
-        self.heard[job.number] = []
-        self.workers.start(job)
-        return job
-
-    def listen(self, seconds: float | None) -> None:
-        """Wait for events, once."""
-        for event in self.workers.wait(seconds):
-            events = self.heard[event.job]
-            assert not is_over(events), f"{event} came after the job had ended"
-            assert not isinstance(event, Loading) or not events, "Loading comes first"
-            assert not isinstance(event, Began) or events, "Began comes only after Loading"
-            if isinstance(event, Values):
-                assert events[-1:] != [Loading(event.job)], "values before it had begun"
-                assert len(event.values) == len(event.seconds)
-                assert all(type(value) is float for value in event.values)
-                assert all(one >= 0 and math.isfinite(one) for one in event.seconds)
-            events.append(event)
-
-    def finish(self, *jobs: Job) -> None:
-        """Listen until these jobs are over."""
-        until = self._engine.now() + self._patience
-        while not all(is_over(self.heard[job.number]) for job in jobs):
-            assert self._engine.now() < until, f"no more events come: {self.heard}"
-            self.listen(1.0)
-
-    def run(self, *runs: Run, cores: int = 1) -> Event:
-        """Run a job to its end; return its last event."""
-        job = self.start(*runs, cores=cores)
-        self.finish(job)
-        return self.heard[job.number][-1]
-
-    def values(self, job: int) -> list[float]:
-        """All values that the job has given."""
-        events = self.heard[job]
-        return [value for event in events if isinstance(event, Values) for value in event.values]
-
-
-def is_over(events: Sequence[Event]) -> bool:
-    """Whether the last of these ends its job."""
-    return bool(events) and isinstance(events[-1], Finished | Failed | Lost)
+from paceline.testing.driving import ARMS, Driver, answer, expected, seeds
 
 
 class EngineContract(ABC):
@@ -218,6 +143,57 @@ class EngineContract(ABC):
             assert driver.values(long.number) == []
             assert driver.values(short.number) == [ARMS[1]]
             assert isinstance(driver.run(Run(2, 0, 1), cores=2), Finished), "its cores are free"
+
+    def test_a_job_that_is_ended_does_nothing_more(self, tmp_path: Path) -> None:
+        """What was killed must be gone when `Lost` says so, with what it had started."""
+        if not self.engine().abilities.kill or not self.has_processes:
+            pytest.skip("it cannot end a job, or its pulls are no processes")
+        path = tmp_path / "beats"
+
+        def beat(_: float) -> float:
+            if os.fork() == 0:  # a child beats, and outlives the pull unless it is ended too
+                while True:
+                    with path.open("a") as stream:
+                        stream.write(".")
+                    time.sleep(0.01)
+            time.sleep(600.0)
+            return 0.0
+
+        with self.open(beat) as driver:
+            job = driver.start(Run(0, 0, 1))
+            until = time.monotonic() + self.patience
+            while not path.exists() and time.monotonic() < until:
+                driver.listen(0.05)
+            assert path.exists(), "the pull has not begun"
+            driver.workers.end(job.number)
+            driver.finish(job)
+            beats = path.stat().st_size
+            time.sleep(0.2)
+            assert path.stat().st_size == beats, "it is still running"
+
+    def test_it_waits_as_long_as_it_is_told_to(self) -> None:
+        """And not in a hurry: a race that has nothing to do must not keep a core busy."""
+        seconds = self.long_seconds or 0.0
+
+        def long(arm: float) -> float:
+            time.sleep(seconds)
+            return arm
+
+        if not self.engine().abilities.kill:
+            seconds = min(seconds, 2.0)
+        engine = self.engine()
+        workers = engine.open(Workload(long, ARMS, seeds), 2)
+        try:
+            workers.start(Job(0, (Run(0, 0, 1),), 1))
+            for _ in range(4):  # until its worker has loaded, there is something to say
+                began = engine.now()
+                events = workers.wait(0.3)
+                if not events:
+                    assert engine.now() - began >= 0.25
+                    return
+            raise AssertionError(f"it has always something to say: {events}")
+        finally:
+            workers.close()
 
     def test_a_pull_that_ends_its_process_takes_nothing_else_along(self) -> None:
         """Later jobs are not affected."""
