@@ -176,7 +176,9 @@ def test_evidence_that_breaks_a_law_is_caught(top: int) -> None:
     silent = made(Silent)
     assert caught(silent.test_clearly_worse_arms_fall_and_the_best_stay, top)
     assert caught(made(Forgetful).test_who_is_out_at_a_level_is_out_at_all_higher_ones, top)
-    assert caught(made(Lots).test_it_is_a_function_of_what_it_was_given, top)
+    # Two of its races may well be alike by chance, but not ten times.
+    same = made(Lots).test_it_is_a_function_of_what_it_was_given
+    assert any(caught(same, top) for _ in range(10))
     assert caught(Laws(bold).test_the_best_arm_is_lost_as_seldom_as_was_promised, top)
 
 
