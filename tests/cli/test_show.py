@@ -44,6 +44,37 @@ def test_a_race_that_was_killed(journal: Path, capfd: pytest.CaptureFixture[str]
     assert found["pulls"] == sum(arm["pulls"] for arm in found["arms"])
 
 
+def test_a_race_whose_arms_all_failed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    journal = tmp_path / "race.jsonl"
+    options = ["-L", "x", "1,2", "--retries", "0", "-j", str(journal), "-q"]
+    assert main(["race", "sh -c 'exit {x}'", *options]) == 4
+    capfd.readouterr()
+    assert main(["show", str(journal)]) == 0
+    out = capfd.readouterr().out
+    assert out.count("failed") == 2
+    assert f"to resume it: paceline resume {journal}" in out
+    assert main(["show", "--json", str(journal)]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert (found["state"], found["chosen"]) == ("unfinished", [])
+    assert {arm["status"] for arm in found["arms"]} == {"failed"}
+
+
+@pytest.mark.parametrize("top", ["1", "2"])
+def test_an_undecided_race_names_those_who_lead(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], top: str
+) -> None:
+    journal = tmp_path / "race.jsonl"
+    options = ["-L", "x", "1,3,2", "--bounds", "0,90", "--max-pulls", "9", "--top", top]
+    assert main(["race", "echo {x}", *options, "-j", str(journal), "--json", "-q"]) == 3
+    ended = json.loads(capfd.readouterr().out)
+    assert main(["show", "--json", str(journal)]) == 0
+    shown = json.loads(capfd.readouterr().out)
+    assert shown["state"] == "undecided"
+    for key in ("chosen", "still_in", "decided", "confidence", "core_seconds", "elapsed"):
+        assert shown[key] == ended[key], key
+    assert ended["chosen"] == [1, 2][: int(top)]
+
+
 def test_no_journal_exits_with_2(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "/nowhere/race.jsonl"]) == 2
     assert "cannot read the journal" in capfd.readouterr().err

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from paceline import CorePool, Standing, race
@@ -118,14 +119,15 @@ def test_rounds_that_were_told_of_are_not_told_of_again(tmp_path: Path) -> None:
 # Callbacks.
 
 
-def test_a_callback_that_returns_true_stops_the_race(tmp_path: Path) -> None:
+@pytest.mark.parametrize("yes", [True, np.True_])
+def test_a_callback_that_returns_true_stops_the_race(tmp_path: Path, yes: Any) -> None:
     path = tmp_path / "race.jsonl"
     options: dict[str, Any] = {"cores": 4, "journal": path, "progress": False}
     seen: list[int] = []
 
-    def enough(standing: Standing) -> bool:
+    def enough(standing: Standing) -> Any:
         seen.append(standing.rounds)
-        return standing.rounds == 2
+        return yes if standing.rounds == 2 else None
 
     arms = [0.0, 0.02, 0.04]
     stopped = race(noisy, arms, engine=VirtualEngine(), callbacks=[enough, print], **options)
@@ -137,7 +139,7 @@ def test_a_callback_that_returns_true_stops_the_race(tmp_path: Path) -> None:
 
 
 def test_what_a_callback_returns_else_does_not_matter() -> None:
-    for other in (None, False, 1, "yes", [True]):
+    for other in (None, False, np.False_, 1, "yes", [True]):
         result = race(
             noisy, [0.0, 1.0], engine=VirtualEngine(), cores=4, progress=False,
             callbacks=[lambda standing, other=other: other],  # type: ignore[misc]

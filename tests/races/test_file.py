@@ -19,6 +19,20 @@ def read(tmp_path: Path, text: str) -> RaceFile:
     return read_race_file(path)
 
 
+def test_paths_start_at_the_folder_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "times.csv").write_text("pulls,seconds\n1,1.0\n4,2.0\n")
+    text = """
+        command = "echo {x}"
+        arms = [{x = 1}, {x = 2}]
+        [race]
+        journal = "race.jsonl"
+        scaling = "measured:times.csv"
+        """
+    race = read(tmp_path, text)
+    assert race.options["journal"] == str(tmp_path / "race.jsonl")
+    assert race.options["scaling"].seconds(4.0) == pytest.approx(2.0)
+
+
 def test_a_whole_file(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     race = read(
@@ -207,11 +221,11 @@ def test_a_bad_file_is_refused(tmp_path: Path, text: str, says: str) -> None:
         ("cores_per_pull = [4, 1]", "cores_per_pull runs from 4 down to 1"),
         ("cores_per_pull = [1.5, 2]", "cores_per_pull must be a whole number"),
         ("policy = 3", "unknown policy 3"),
-        ("journal = ''", "journal must be a path"),
+        ("journal = ''", "journal must be a string in quotes"),
         ("seed = -1", "seed must be a whole number of at least 0"),
         ("timeout = '1x'", "timeout must be a span of time"),
         ("timeout = 2030-01-31T18:00:00", "timeout must be a span of time"),
-        ("on_failure = 'ignore'", "unknown on_failure 'ignore': Known: drop-arm, stop"),
+        ("on_failure = 'ignore'", "unknown on_failure 'ignore'. Known: drop-arm, stop"),
         ("max_pulls = 0", "max_pulls must be"),
     ],
 )

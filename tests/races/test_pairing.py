@@ -104,7 +104,7 @@ def test_what_was_left_open_is_as_in_the_journal(tmp_path: Path) -> None:
         if record["kind"] == "results":
             for (arm, pull), value in zip(pulls_of(record["pulls"]), record["values"], strict=True):
                 assert value == seeded(ARMS[arm], seed=pull_seed(0, arm, pull))
-    with pytest.raises(InvalidInput, match="its paired is False, here it is True"):
+    with pytest.raises(InvalidInput, match="that one has paired=False, this one has paired=True"):
         race(seeded, ARMS, confidence=0.95, paired=True, **options)
     lines = dict(prepare(seeded, ARMS, confidence=0.95, journal=journal).describe())
     assert lines["journal"].endswith("exists; the race will resume from it")

@@ -13,6 +13,7 @@ import pytest
 
 import paceline
 from paceline import InvalidInput, RaceFailed, Standing, race
+from paceline.engines.simulated import SimulatedEngine
 
 
 def noisy(arm: float, *, seed: int) -> float:
@@ -125,9 +126,11 @@ def test_ties_end_by_tolerance_or_by_a_cap() -> None:
 
 def test_a_moment_in_time_is_a_deadline_too() -> None:
     moment = datetime.now() + timedelta(seconds=4)
-    result = race(noisy, [0.0, 1.0], deadline=moment, progress=False)
+    engine = SimulatedEngine(cores=2, seconds=lambda _: 0.01)
+    result = race(noisy, [0.0, 1.0], deadline=moment, engine=engine, progress=False)
     assert result.best == 1.0
-    assert datetime.now() < moment + timedelta(seconds=1.0)
+    assert 0 < result.elapsed <= 4.0  # of what was left when its first pull began
+    assert result.standing.deadline == pytest.approx(result.elapsed, abs=0.5)
     with pytest.raises(InvalidInput, match="has passed"):
         race(noisy, [0.0, 1.0], deadline=datetime.now() - timedelta(hours=1))
 
@@ -260,6 +263,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"timeout": 0}, "timeout"),
     ({"on_failure": "ignore"}, "on_failure"),
     ({"max_pulls": 1}, "less than one pull"),
+    ({"callbacks": print}, "a list of functions"),
+    ({"callbacks": 1}, "a list of functions"),
+    ({"callbacks": [print, 1]}, "a list of functions"),
     ({"top": 2}, "top=2"),
     ({"seed": -1}, "seed"),
     ({"paired": True, "evaluate": abs}, "takes none"),
@@ -303,16 +309,16 @@ def test_another_race_s_journal_is_refused(tmp_path: Path) -> None:
     race(noisy, [0.0, 1.0], confidence=0.9, journal=journal, progress=False)
     before = journal.read_bytes()
     for change, message in (
-        ({"seed": 1}, "its seed is 0, here it is 1"),
-        ({"confidence": 0.95}, "its confidence is 0.9"),
+        ({"seed": 1}, "that one has seed=0, this one has seed=1"),
+        ({"confidence": 0.95}, "that one has confidence=0.9"),
         ({"direction": "minimize"}, "direction"),
     ):
         options: dict[str, Any] = {"confidence": 0.9} | change
         with pytest.raises(InvalidInput, match=message):
             race(noisy, [0.0, 1.0], journal=journal, progress=False, **options)
-    with pytest.raises(InvalidInput, match="its arms"):
+    with pytest.raises(InvalidInput, match="that one has arms="):
         race(noisy, [0.0, 2.0], confidence=0.9, journal=journal, progress=False)
-    with pytest.raises(InvalidInput, match="its what"):
+    with pytest.raises(InvalidInput, match="that one has what="):
         race(flip, [0.0, 1.0], confidence=0.9, journal=journal, progress=False)
     assert journal.read_bytes() == before
     again = race(noisy, [0.0, 1.0], confidence=0.9, journal=journal, progress=False)

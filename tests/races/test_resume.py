@@ -139,7 +139,7 @@ def test_long_labels_do_not_make_two_races_one(tmp_path: Path) -> None:
     result = race(rate, arms, engine=VirtualEngine(), **options)
     assert len({record.label for record in result.arms}) == 3
     others = [{"name": words, "rate": rate} for rate in (30, 2, 1)]
-    with pytest.raises(InvalidInput, match="another race: its arms"):
+    with pytest.raises(InvalidInput, match="another race: that one has arms="):
         race(rate, others, engine=VirtualEngine(), **options)
 
 

@@ -65,8 +65,8 @@ def check_same(settings: Settings, records: Sequence[Record], path: Path) -> Set
     for name, value in header_of(settings).problem.items():
         if found.get(name) != value:
             raise InvalidInput(
-                f"{path} belongs to another race: there, {name} is {short(found.get(name))}; here, "
-                f"{name} is {short(value)}. Give another journal, or the same arguments"
+                f"{path} belongs to another race: that one has {name}={short(found.get(name))}, "
+                f"this one has {name}={short(value)}. Give another journal, or the same arguments"
             )
     return settings
 
