@@ -151,6 +151,7 @@ class Stage:
         pool: CorePool | None = None,
         rules: dict[str, Any] | None = None,
         past: Sequence[Record] = (),
+        can_end: bool = True,
     ) -> Dispatcher:
         given = {"cores": 4, "least_cores": 1} | (rules or {})
         treated = Rules(**({"most_cores": given["cores"]} | given))
@@ -165,6 +166,7 @@ class Stage:
             model=PoolModel(treated, pool),
             journal=self,
             largest_group=self.largest_job,
+            can_end=can_end,
         )
 
     def of(self, kind: type[Kind]) -> list[Kind]:
@@ -264,6 +266,16 @@ def test_a_pull_that_is_nearly_done_is_left_alone_and_its_result_kept() -> None:
     assert hear_all(dispatcher, round_of(1, 0)) == {0: 1}, "its value was kept"
     assert len(stage.jobs) == jobs, "and nothing was run for it"
     assert max(Counter(stage.recorded()).values()) == 1
+
+
+def test_workers_that_cannot_end_a_job_are_not_asked_to() -> None:
+    stage = Stage(all_well(100.0))
+    dispatcher = stage.dispatcher(pool=flat(4, 100.0), can_end=False)
+    dispatcher.pursue(round_of(1, 1))
+    dispatcher.wait(50.0)
+    assert hear_all(dispatcher, round_of(0, 2)) == {1: 2}
+    assert stage.killed == []
+    assert sorted(stage.recorded()) == [(0, 0), (1, 0), (1, 1)], "it was let run to its end"
 
 
 def test_a_dropped_pull_of_which_nothing_is_known_is_killed() -> None:

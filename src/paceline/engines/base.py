@@ -31,7 +31,10 @@ class Workers(Protocol):
         """Begin a job. If it cannot begin at once, `Loading` is its first event."""
 
     def end(self, job: int) -> None:
-        """End a job and everything it started; its last event comes when all of that is gone."""
+        """End a job and everything it started; its last event comes when all of that is gone.
+
+        It is called only if the engine can `kill`.
+        """
 
     def wait(self, seconds: float | None) -> list[Event]:
         """Wait until something happens, at most `seconds`, and return what did."""

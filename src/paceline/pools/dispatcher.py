@@ -66,7 +66,7 @@ class Dispatcher:
     """A `Runner` over the workers of an engine; without workers, it replays what was recorded.
 
     Arms are numbered as in the race, except in what goes to and comes from the policy: see
-    `begin`.
+    `begin`. `can_end` says whether workers can end a job before its time.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class Dispatcher:
         model: PoolModel | None = None,
         journal: Recorder | None = None,
         largest_group: int = 1,
+        can_end: bool = True,
     ) -> None:
         self.books = books
         self.clock = clock
@@ -91,9 +92,10 @@ class Dispatcher:
         self.giver = Giver(rules, backlog, self.model, books.times, largest_group)
         self.recording = Recording(books, journal)
         self.intake = Intake(rules, self.recording, self.assignments, backlog, clock)
-        self._workers = workers
-        self._rules = rules
         self.ticker = Ticker(clock.now)
+        self._workers = workers
+        self._can_end = can_end
+        self._rules = rules
         self.begin(np.arange(arms))
 
     def begin(
@@ -220,8 +222,9 @@ class Dispatcher:
 
     def _cancel(self, one: Assignment) -> None:
         """Its pulls are no longer wanted: end it, unless it is about to end anyway."""
-        left = one.running(self.clock.now()).left
-        if left > _WORTH_KILLING_SECONDS and not one.is_ending and self._workers is not None:
+        if self._workers is None or not self._can_end or one.is_ending:
+            return
+        if one.running(self.clock.now()).left > _WORTH_KILLING_SECONDS:
             one.cancelled = True
             self._workers.end(one.job.number)
 
