@@ -27,6 +27,10 @@ class RaceClock:
         """The seconds since the race began, without those it was interrupted for."""
         return self.now() - self._zero
 
+    def stamp(self) -> float:
+        """The seconds of the race as records have them, to the microsecond."""
+        return round(self.elapsed(), 6)
+
     def policy_seconds(self) -> float:
         """The same, as the policy counts them."""
         return self.elapsed() - self.shift

@@ -189,7 +189,7 @@ class Dispatcher:
         self.recording.note(
             RoundEnded(
                 # It may end long after its last result: after a resume that time is gone, too.
-                at=round(self.clock.elapsed(), 6),
+                at=self.clock.stamp(),
                 seconds=conditions.seconds,
                 # Written only when it changed: it is long, and rounds may be short.
                 pool=None if before is not None and before.scaling == pool else pool,

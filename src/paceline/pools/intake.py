@@ -57,14 +57,15 @@ class Intake:
         """Record the part of a job's time that gave no value."""
         seconds = round(one.unused_seconds(self._clock.now()), 9)
         if seconds and one.left:
-            self._recording.add(TimeSpent(self._at(), one.job.cores, seconds, one.left[0].arm, why))
+            at, arm = self._clock.stamp(), one.left[0].arm
+            self._recording.add(TimeSpent(at, one.job.cores, seconds, arm, why))
 
     def _take_values(self, one: Assignment, event: Values) -> None:
         one.heard = self._clock.now()
         done, values, seconds, one.left = advance(one.left, event.values, event.seconds)
         one.worked += sum(seconds)
         for runs, good, took in self._allowed(done, values, seconds):
-            record = PullsReturned(self._at(), one.job.cores, tuple(runs), good, took)
+            record = PullsReturned(self._clock.stamp(), one.job.cores, tuple(runs), good, took)
             self._recording.add(record)
             self.surprised |= self.plausible is not None and not all(map(self.plausible, good))
 
@@ -109,7 +110,7 @@ class Intake:
         attempt = attempts.next(run.arm, run.first)
         self._recording.add(
             PullFailed(
-                at=self._at(),
+                at=self._clock.stamp(),
                 arm=run.arm,
                 pull=run.first,
                 attempt=attempt,
@@ -121,8 +122,5 @@ class Intake:
         if attempt <= self._rules.retries:
             self._backlog.give_back([run], alone=True)
         elif run.arm not in attempts.out and self.puts_arms_out:
-            self._recording.add(ArmOut(self._at(), run.arm))
+            self._recording.add(ArmOut(self._clock.stamp(), run.arm))
             self.newly_out.append(run.arm)
-
-    def _at(self) -> float:
-        return round(self._clock.elapsed(), 6)

@@ -12,7 +12,6 @@ from paceline.journal.records import (
     ArmOut,
     PlanMade,
     RaceBegun,
-    RaceEnded,
     Record,
     RoundEnded,
     SessionBegun,
@@ -37,13 +36,12 @@ class Plan:
 
 
 class History:
-    """How far a race had come: its books, its plan, how long it ran, and how it ended."""
+    """How far a race had come: its books, its plan, its warnings, and how long it ran."""
 
     def __init__(self, arms: int, sign: float, records: Sequence[Record] = ()) -> None:
         self.books = Books(arms, sign)
         self.elapsed = 0.0
         self.warnings: dict[str, str] = {}  # by what each is about
-        self.ending: RaceEnded | None = None
         self._made: PlanMade | None = None
         self._rounds: list[PastRound] = []
         self._on_failure = ""
@@ -69,7 +67,6 @@ class History:
         """Take a record into account."""
         self.books.take(record)
         self.elapsed = max(self.elapsed, getattr(record, "at", 0.0))
-        self.ending = record if isinstance(record, RaceEnded) else None
         if isinstance(record, PlanMade):
             self._made, self._rounds = record, []
         elif isinstance(record, RoundEnded):

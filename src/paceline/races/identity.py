@@ -14,7 +14,7 @@ import numpy as np
 
 from paceline.commands import Command
 from paceline.errors import InvalidInput
-from paceline.journal.records import FORMAT, RaceBegun, Record, SessionBegun
+from paceline.journal.records import FORMAT, RaceBegun, RaceEnded, Record, SessionBegun
 from paceline.machine import AvailableCores
 from paceline.races.forms import Pairing, name_of
 from paceline.races.labels import without_addresses
@@ -69,6 +69,12 @@ def check_same(settings: Settings, records: Sequence[Record], path: Path) -> Set
                 f"this one has {name}={short(value)}. Give another journal, or the same arguments"
             )
     return settings
+
+
+def ending_in(records: Sequence[Record]) -> RaceEnded | None:
+    """How the race ended; None if it has not, or if it was resumed since."""
+    last = records[-1] if records else None
+    return last if isinstance(last, RaceEnded) else None
 
 
 def latest_options(records: Sequence[Record]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from paceline.journal import is_locked, read_records
 from paceline.journal.records import RaceBegun, RaceEnded
 from paceline.policies.catalog import POLICIES
 from paceline.policies.uniform import Uniform
-from paceline.races.identity import header_in, recalled_options, recalled_settings
+from paceline.races.identity import ending_in, header_in, recalled_options, recalled_settings
 from paceline.races.options import OPTIONS
 from paceline.races.running import replayed, run_race
 from paceline.races.settings import check_run
@@ -54,8 +54,7 @@ def read_journal(path: str | os.PathLike[str]) -> JournalView:
     if known:  # otherwise only the user's own policy can tell who is out
         session.run()
     standing = session.teller.standing(session.phase)
-    last = records[-1]
-    ending = last if isinstance(last, RaceEnded) else None
+    ending = ending_in(records)
     if ending is not None and ending.decided:
         standing = replace(standing, arms=_decided(standing.arms, ending.arms))
     is_command = not isinstance(header.problem["what"], str)

@@ -17,7 +17,13 @@ from paceline.pools.dispatcher import Dispatcher
 from paceline.pools.model import PoolModel
 from paceline.races.concerns import warn
 from paceline.races.history import History
-from paceline.races.identity import check_same, deadline_changed, header_of, session_of
+from paceline.races.identity import (
+    check_same,
+    deadline_changed,
+    ending_in,
+    header_of,
+    session_of,
+)
 from paceline.races.session import Session, Stopped
 from paceline.races.settings import Settings
 from paceline.races.snapshot import result_of
@@ -51,13 +57,14 @@ def replayed(settings: Settings, records: Sequence[Record]) -> Session:
 
 def _run(settings: Settings, journal: Journal | None) -> Result:
     records = [] if journal is None else journal.records
-    history = _history(settings, records)
     changed = bool(records) and deadline_changed(settings, records)
-    if history.ending is not None and history.ending.decided and not changed:
+    ending = ending_in(records)
+    if ending is not None and ending.decided and not changed:
         session = replayed(settings, records)
         outcome = session.run()
         if isinstance(outcome, Verdict):  # there is nothing left to run or to record
             return _result(session, outcome)
+    history = _history(settings, records)
     deadline = settings.goal.deadline
     if changed or (deadline is not None and deadline.moment is not None):
         history.forget_plan()  # the policy plans again; a date has come nearer meanwhile
