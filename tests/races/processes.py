@@ -1,6 +1,8 @@
 """Finding processes by a mark in their environment: what a race starts inherits it."""
 
 import os
+import subprocess
+import sys
 import time
 
 MARK = "PACELINE_TEST_MARK"
@@ -33,3 +35,15 @@ def gone(mark: str, seconds: float = 5.0) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def all_die_with_the_driver(script: str, mark: str, processes: int) -> bool:
+    """Kill a script as soon as there are so many processes; whether all of them are gone then."""
+    driver = subprocess.Popen([sys.executable, "-c", script])
+    until = time.monotonic() + 20
+    while len(marked(mark)) < processes and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(marked(mark)) >= processes
+    driver.kill()
+    driver.wait()
+    return gone(mark)

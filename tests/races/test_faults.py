@@ -1,6 +1,5 @@
 """Races whose pulls crash, hang, print garbage, leak children and eat cores."""
 
-import subprocess
 import sys
 import time
 import uuid
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from paceline import Command, race
-from tests.races.processes import MARK, gone, marked
+from tests.races.processes import MARK, all_die_with_the_driver, gone, marked
 
 # Three of ten attempts go wrong, in one of seven ways; which, the seed and the attempt decide.
 FAULTY = """
@@ -136,11 +135,5 @@ def test_the_driver_dies_and_nothing_is_left(mark: str, tmp_path: Path) -> None:
         "    time.sleep(1000)\n"
         "paceline.race(hang, [1, 2, 3], deadline=100, cores=3, progress=False)\n"
     )
-    driver = subprocess.Popen([sys.executable, "-c", script])
-    until = time.monotonic() + 20
-    while len(marked(mark)) < 6 and time.monotonic() < until:
-        time.sleep(0.05)
-    assert len(marked(mark)) >= 6  # driver, supervisor, worker, shell, two sleepers
-    driver.kill()
-    driver.wait()
-    assert gone(mark)
+    # Driver, supervisor, worker, shell, two sleepers.
+    assert all_die_with_the_driver(script, mark, processes=6)

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from paceline.engines.events import Began, Finished, Lost
 from paceline.engines.local.workers import LocalWorkers
 from paceline.errors import RaceFailed
 from tests.engines.local.driving import ends, job, opened, run, until, values
-from tests.races.processes import MARK, gone, marked
+from tests.races.processes import MARK, all_die_with_the_driver, gone, marked
 
 
 @pytest.fixture
@@ -114,14 +113,8 @@ def test_when_the_driver_is_killed(mark: str) -> None:
         "workers.start(Job(0, (Run(0, 0, 1),), 1))\n"
         "while True: workers.wait(None)\n"
     )
-    driver = subprocess.Popen([sys.executable, "-c", script])
-    give_up = time.monotonic() + 20
-    while len(marked(mark)) < 6 and time.monotonic() < give_up:
-        time.sleep(0.05)
-    assert len(marked(mark)) >= 6  # driver, supervisor, worker, shell, two sleepers
-    driver.kill()
-    driver.wait()
-    assert gone(mark)
+    # Driver, supervisor, worker, shell, two sleepers.
+    assert all_die_with_the_driver(script, mark, processes=6)
 
 
 def test_a_child_of_a_pull_that_returns_says_nothing(mark: str) -> None:
