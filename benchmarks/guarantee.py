@@ -1,22 +1,26 @@
 """How often the best arm is lost, on instances made to lose it; with controls that must be caught.
 
 The best of n arms is a little ahead of others that tie, or nearly so. An error is a race that lost
-the best arm, whether it has ended or not.
+the best arm, whether it has ended or not. With a tolerance ε, all races end, and an error is an
+answer that is worse than the best by more than ε.
 """
 
 import math
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 from scipy.stats import binomtest
 
 from benchmarks.problems import Points, Unequal
 from paceline import APR, Bernoulli, Normal, Policy, PowerLaw, Problem, Simulation, simulate
-from paceline.core.arrays import Floats
+from paceline.core.arrays import Floats, Ints
+from paceline.core.evidence import closed
 from paceline.core.evidence.betting import Betting
 from paceline.core.evidence.group_sequential import KnownSigma
+from paceline.core.evidence.horizon import enough
 from paceline.core.evidence.opponents import Opponents
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.noise.normal import NormalNoise
@@ -28,6 +32,7 @@ from paceline.policies.base import Task
 from paceline.policies.racing import Racing, make_evidence
 
 RUNS = 4000
+TOLERANCE_RUNS = 1000
 CERTAIN = 1e-6
 DELTAS = (0.1, 0.01)
 # Caps: near ties would go on for very long. The tied instances below go much further.
@@ -127,6 +132,93 @@ def count(policy: Policy, runs: int, cell: tuple[Instance, float]) -> int:
 
 def refuted(errors: int, runs: int, delta: float) -> bool:
     return bool(binomtest(errors, runs, delta, alternative="greater").pvalue < CERTAIN)
+
+
+class Tolerated(NamedTuple):
+    """Arms, and how much worse than the best is good enough."""
+
+    name: str
+    problem: Problem
+    noise: Noise
+    tolerance: float
+    paired: bool = False
+    top: int = 1
+
+
+def tolerated() -> list[Tolerated]:
+    """Ties, near ties, others just too bad, variances that differ, pairs, and the top k."""
+    epsilon, unknown = 0.25, NormalNoise()
+    found = []
+    for arms in (2, 4, 16):
+        slippage = np.r_[epsilon * (1 + 1e-9), np.zeros(arms - 1)]
+        steps = -0.6 * epsilon * np.arange(arms)
+        mixed = np.r_[2 * epsilon, np.where(np.arange(arms - 1) % 2, 0.99, 1.01) * epsilon]
+        sigmas = np.where(np.arange(arms) % 2, 0.3, 1.0)
+        for noise, kind in ((unknown, "σ unknown"), (NormalNoise(1.0), "σ known")):
+            for name, means in (
+                ("tied", np.zeros(arms)),
+                ("others too bad", slippage),
+                ("steps of 0.6 ε", steps),
+                ("half too bad", mixed),
+            ):
+                found.append(Tolerated(f"{arms} {name}, {kind}", Normal(means), noise, epsilon))
+        for ahead, own in (("noisy", sigmas), ("quiet", sigmas[::-1])):
+            uneven = Unequal(slippage, own)
+            found.append(Tolerated(f"{arms} too bad, {ahead} best", uneven, unknown, epsilon))
+        for common in (0.0, 0.5, 0.9):
+            problem = Normal(slippage, common=common)
+            name = f"{arms} too bad, pairs, {common:g} in common"
+            found.append(Tolerated(name, problem, unknown, epsilon, paired=True))
+        coins = Bernoulli(0.4 + slippage)
+        found += [
+            Tolerated(f"{arms} too bad, coins, {paired=}", coins, BERNOULLI, epsilon, paired)
+            for paired in (False, True)
+        ]
+        if arms > 2:
+            several = Normal(np.r_[2 * epsilon, slippage[:-1]])
+            found += [
+                Tolerated(f"{arms} too bad, top 2, {paired=}", several, unknown, epsilon, paired, 2)
+                for paired in (False, True)
+            ]
+    return found
+
+
+def wrong(runs: int, instance: Tolerated, delta: float = 0.1) -> int:
+    """In how many races the answer is too bad, or missing."""
+    result = simulate(
+        instance.problem,
+        scaling=PowerLaw(0.4),
+        confidence=1 - delta,
+        noise=instance.noise,
+        tolerance=instance.tolerance,
+        paired=instance.paired,
+        top=instance.top,
+        seed=43,
+        replications=runs,
+        processes=1,
+    )
+    return int((~result.correct).sum())
+
+
+def run_tolerance(runs: int = TOLERANCE_RUNS) -> Table:
+    found = tolerated()
+    counts = spread(partial(wrong, runs), found, available_cores().cores)
+    rows: list[tuple[object, ...]] = [
+        (one.name, one.tolerance, 0.1, errors / runs, refuted(errors, runs, 0.1))
+        for one, errors in zip(found, counts, strict=True)
+    ]
+    control = next(one for one in found if one.name == "16 others too bad, σ unknown")
+    with mock.patch.object(closed, "enough", _fifth):
+        errors = wrong(runs, control)
+    rows.append(
+        ("a fifth of the horizon: " + control.name, control.tolerance, 0.1, errors / runs,
+         refuted(errors, runs, 0.1))
+    )  # fmt: skip
+    return Table(("instance", "ε", "δ", "error", "refuted"), rows)
+
+
+def _fifth(constant: float, variance: float | Floats, tolerance: float) -> Ints:
+    return enough(constant, np.asarray(variance) / 5, tolerance)
 
 
 class LowBar(Betting):

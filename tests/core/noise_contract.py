@@ -200,6 +200,14 @@ class NoiseContract:
     def test_control_an_arm_that_is_not_the_best_is_lost_too_often(self) -> None:
         assert refutes(self.losses([0.25] + [0.75] * (ARMS - 1)), RACES, DELTA)
 
+    @pytest.mark.parametrize("paired", [False, True])
+    def test_with_a_tolerance_there_is_an_end(self, paired: bool) -> None:
+        """Also of arms that tie: one of the better ones, or any, if no other is better."""
+        for means, right in (([0.75, 0.25, 0.7, 0.25], {0, 2}), ([0.5] * ARMS, set(range(ARMS)))):
+            evidence = self.noise.closed(ARMS, DELTA, tolerance=0.25, paired=paired)
+            [left] = self.run(evidence, means, 100_000, seed=1)
+            assert left in right
+
     def test_games_are_won_against_an_arm_that_is_far_behind(self) -> None:
         rng, alive = np.random.default_rng(3), np.arange(2)
         near = Nearness(2, DELTA, 0.1, 1, self.noise.gains(2, DELTA))

@@ -2,12 +2,12 @@
 
 import math
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from paceline.errors import InvalidInput
+from paceline.errors import InvalidInput, seen
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -16,13 +16,16 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 # Beyond this many pulls of one arm a float64 sum of ones is no longer exact.
 MOST_PULLS_PER_ARM = 2**53
 
+# Sizes of values whose squares floating-point numbers can still hold and add up.
+LEAST_SIZE, LARGEST_SIZE = 1e-145, 1e150
+
 
 def finite_floats(values: Any, what: str) -> Floats:
     """Turn `values` into a one-dimensional float array, refusing NaN, infinity and other shapes."""
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{what} must be numbers, got {values!r}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(f"{what} must be numbers, got {seen(values)}") from error
     if array.ndim != 1:
         raise InvalidInput(f"{what} must be a flat list of numbers, got shape {array.shape}")
     bad = np.flatnonzero(~np.isfinite(array))
@@ -39,7 +42,7 @@ def positive(value: float, what: str) -> float:
     """Return `value` as a float if it is a finite number above zero; else raise."""
     number = _number(value, what)
     if not (math.isfinite(number) and number > 0):
-        raise InvalidInput(f"{what} must be a finite number above 0, got {value!r}")
+        raise InvalidInput(f"{what} must be a finite number above 0, got {seen(value)}")
     return number
 
 
@@ -47,14 +50,26 @@ def non_negative(value: float, what: str) -> float:
     """Return `value` as a float if it is finite and at least zero; else raise."""
     number = _number(value, what)
     if not (math.isfinite(number) and number >= 0):
-        raise InvalidInput(f"{what} must be a finite number of at least 0, got {value!r}")
+        raise InvalidInput(f"{what} must be a finite number of at least 0, got {seen(value)}")
     return number
 
 
-def whole(value: int, what: str, *, least: int = 1) -> int:
-    """Return `value` if it is an integer of at least `least`; else raise."""
+def squarable(value: float, what: str, *, least: float = LEAST_SIZE) -> float:
+    """Return `value` if it is of a size that can be squared; else raise."""
+    if not least <= abs(value) <= LARGEST_SIZE:
+        raise InvalidInput(
+            f"{what} must lie between {least:g} and {LARGEST_SIZE:g} in size, got {seen(value)}: "
+            "scale the values to about 1"
+        )
+    return value
+
+
+def whole(value: int, what: str, *, least: int = 1, most: int | None = None) -> int:
+    """Return `value` if it is an integer of at least `least` and at most `most`; else raise."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InvalidInput(f"{what} must be a whole number of at least {least}, got {value!r}")
+        raise InvalidInput(f"{what} must be a whole number of at least {least}, got {seen(value)}")
+    if most is not None and value > most:
+        raise InvalidInput(f"{what} must be at most {most:,}, got {seen(value)}")
     return int(value)
 
 
@@ -67,7 +82,7 @@ def failure_probability(confidence: float) -> float:
     number = _number(confidence, "confidence")
     if not 0 < number < 1:
         raise InvalidInput(
-            f"confidence must lie strictly between 0 and 1, got {confidence!r}: "
+            f"confidence must lie strictly between 0 and 1, got {seen(confidence)}: "
             "0.95 means at most 5 % error"
         )
     return 1.0 - number
@@ -75,5 +90,8 @@ def failure_probability(confidence: float) -> float:
 
 def _number(value: Any, what: str) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InvalidInput(f"{what} must be a number, got {value!r}")
-    return float(value)
+        raise InvalidInput(f"{what} must be a number, got {seen(value)}")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if cast(Any, value) > 0 else -math.inf

@@ -5,6 +5,7 @@ starts a few more than it needs and is done much sooner: `Boxed` is λ for such 
 to the arms as long as the time of a pull says nothing about its value.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,7 @@ import numpy as np
 
 from paceline.core.arrays import Floats
 from paceline.core.scaling import Scaling
+from paceline.errors import InvalidInput
 
 _LEVELS: Floats = (np.arange(40) + 0.5) / 40
 # A guess for the time before the first pull: log-normal, and less regular than most work.
@@ -52,6 +54,10 @@ class Delays:
     @classmethod
     def from_json(cls, numbers: Sequence[float]) -> "Delays":
         """Undo `to_json`."""
+        if len(numbers) != 1 + _LEVELS.size or not all(0 < one < math.inf for one in numbers):
+            raise InvalidInput(
+                f"not recorded delays: {len(numbers)} numbers, or one is not above 0"
+            )
         return cls(tuple(numbers[1:]), numbers[0])
 
     def quantile(self, levels: float | Floats) -> Floats:

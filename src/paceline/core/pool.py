@@ -15,7 +15,7 @@ from paceline.errors import InvalidInput
 Runtime = Callable[[int], float] | Mapping[int, float]
 
 
-_MOST_CORES = 100_000  # the table below has an entry per core
+MOST_CORES = 100_000  # the table below has an entry per core
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class CorePool(Tabulated):
 
     def __init__(self, cores: int, runtime: Runtime) -> None:
         count = whole(cores, "cores of CorePool")
-        if count > _MOST_CORES:
-            raise InvalidInput(f"CorePool takes at most {_MOST_CORES} cores, got {cores}")
+        if count > MOST_CORES:
+            raise InvalidInput(f"CorePool takes at most {MOST_CORES} cores, got {cores}")
         seconds = _tabulate(count, runtime)
         seconds.flags.writeable = False
         per_pull = np.unique(count // np.arange(1, count + 1))

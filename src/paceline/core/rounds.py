@@ -1,5 +1,6 @@
 """The values that policies, runners and the loop exchange: a round, its results, a verdict."""
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -162,6 +163,16 @@ def _total(pulls: Ints) -> int:
 
 
 NOTHING = Round(NO_ARMS, NO_ARMS)
+
+
+class Ahead(NamedTuple):
+    """What cores may do that would idle: at most `pulls` pulls of `arms` beyond those wanted."""
+
+    arms: Ints
+    pulls: float = math.inf
+
+
+NOT_AHEAD = Ahead(NO_ARMS, 0)
 NO_RESULTS = Results(NO_ARMS, NO_ARMS, np.zeros(0), np.zeros(0))
 
 

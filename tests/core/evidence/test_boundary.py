@@ -128,7 +128,7 @@ def test_it_goes_up_to_the_last_look_and_stays_in_reason() -> None:
 
 
 def test_looks_may_be_asked_for_in_any_order() -> None:
-    there, back = Boundary(0.07), Boundary(0.07)
+    there, back = (Boundary(spending(0.07), TIMES) for _ in range(2))
     rising = [there.at(look) for look in range(12)]
     falling = [back.at(look) for look in reversed(range(12))]
     assert rising == falling[::-1]

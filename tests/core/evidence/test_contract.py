@@ -7,9 +7,11 @@ import numpy as np
 from paceline.core.arrays import Floats
 from paceline.core.evidence.base import Evidence
 from paceline.core.evidence.betting import Betting
+from paceline.core.evidence.closed import ClosedPairs, ClosedSigma, ClosedStudent
 from paceline.core.evidence.group_sequential import KnownSigma
 from paceline.core.evidence.lil import LilEvidence
 from paceline.core.evidence.student import PairedStudent, Student
+from paceline.core.noise import BERNOULLI
 from paceline.testing import EvidenceContract
 
 SIGMA = 0.3
@@ -50,6 +52,20 @@ class TestStudent(Normals):
         return Student(arms, delta, top)
 
 
+class TestClosedSigma(Normals):
+    """The end is far away: it is tested elsewhere."""
+
+    def make(self, arms: int, delta: float, top: int) -> Evidence:
+        return ClosedSigma(arms, delta, SIGMA, tolerance=1e-3, top=top)
+
+
+class TestClosedStudent(Normals):
+    """Likewise."""
+
+    def make(self, arms: int, delta: float, top: int) -> Evidence:
+        return ClosedStudent(arms, delta, tolerance=1e-3, top=top)
+
+
 class TestPairedStudent(EvidenceContract):
     """Nine tenths of the variance are common to all."""
 
@@ -61,6 +77,11 @@ class TestPairedStudent(EvidenceContract):
     def values(self, rng: np.random.Generator, gaps: Floats, pulls: int) -> Floats:
         own = math.sqrt(0.1) * rng.standard_normal((gaps.size, pulls))
         return -gaps[:, None] + SIGMA * (math.sqrt(0.9) * rng.standard_normal(pulls) + own)
+
+
+class TestClosedPairs(TestPairedStudent):
+    def make(self, arms: int, delta: float, top: int) -> Evidence:
+        return ClosedPairs(arms, delta, tolerance=1e-3, top=top)
 
 
 class Coins(EvidenceContract):
@@ -80,6 +101,11 @@ class TestPairedBetting(Coins):
 
     def make(self, arms: int, delta: float, top: int) -> Evidence:
         return Betting(arms, delta, (0.0, 1.0), paired=True, top=top)
+
+
+class TestCapped(Coins):
+    def make(self, arms: int, delta: float, top: int) -> Evidence:
+        return BERNOULLI.closed(arms, delta, tolerance=1e-3, top=top)
 
 
 class TestLil(Normals):

@@ -101,17 +101,34 @@ class Laws:
         assert not here.out_at(level, np.arange(ARMS))
 
     @TOPS
-    def test_a_cell_that_is_not_complete_is_refused(self, top: int) -> None:
+    def test_a_look_that_is_passed_over_is_refused(self, top: int) -> None:
         rng = np.random.default_rng(3)
         for before in range(3):
             evidence = self.make(rng, NEVER, top)
             for _ in range(before):
                 evidence.take(self.cell(evidence, rng, np.zeros(ARMS)))
-            pulls = evidence.next_look() - evidence.depth
-            for wrong in (pulls - 1, pulls + 1):
-                rows = self.values(rng, np.zeros(ARMS), wrong)
-                with pytest.raises(AssertionError, match="when it is complete"):
-                    evidence.take(results(evidence.alive, rows, each=self.each))
+            rows = self.values(rng, np.zeros(ARMS), evidence.next_look() - evidence.depth + 1)
+            with pytest.raises(AssertionError, match="each look is met"):
+                evidence.take(results(evidence.alive, rows, each=self.each))
+
+    @TOPS
+    def test_a_part_of_a_cell_is_scored_but_meets_no_bar(self, top: int) -> None:
+        rng = np.random.default_rng(8)
+        evidence = self.make(rng, 0.1, top)
+        gaps = np.zeros(ARMS)
+        for part in (1, PILOT - 1, 2, DEPTHS[0] - PILOT - 2, 2):
+            before = evidence.total.copy()
+            at_look = evidence.depth + part == evidence.next_look()
+            if evidence.depth >= PILOT:
+                evidence.total[0] = before[0] = 1e6
+            rows = self.values(rng, gaps[evidence.alive], int(part))
+            fallen = evidence.take(results(evidence.alive, rows, each=self.each))
+            is_scored = evidence.depth > PILOT
+            assert (evidence.total != before).any() == is_scored
+            assert fallen.tolist() == ([0] if is_scored and at_look else [])
+            if fallen.size:
+                return
+        raise AssertionError("no look was met")
 
     @TOPS
     def test_opponents_depend_on_earlier_values_only(
@@ -137,6 +154,30 @@ class Laws:
             met.append(seen)
         assert all(seen == met[0] for seen in met)
         assert all(row[arm] == 0 for rows in met[0] for arm, row in enumerate(rows))
+
+    @TOPS
+    def test_arms_set_aside_come_back_as_they_were(self, top: int) -> None:
+        """Those that they meet then stay in, whatever speaks against them."""
+        rng = np.random.default_rng(12)
+        evidence = self.make(rng, 0.1, top)
+        for _ in range(3):
+            evidence.take(self.cell(evidence, rng, np.zeros(ARMS)))
+        arms = evidence.alive
+        cut, kept = arms[top:], arms[:top]
+        total, look, depth = evidence.total.copy(), evidence.next_look(), evidence.depth
+        aside = evidence.set_aside(cut)
+        assert evidence.alive.tolist() == kept.tolist()
+        assert aside.alive.tolist() == cut.tolist()
+        evidence.tally.pulls[kept] += 1000
+        back = evidence.bring_back(aside)
+        assert isinstance(back, GroupSequential)
+        assert back.alive.tolist() == arms.tolist()
+        assert (back.next_look(), back.depth) == (look, depth)
+        assert back.total[cut].tolist() == total[cut].tolist()
+        assert back.tally.pulls[kept].min() > 1000
+        back.total[:] = 1e6
+        assert back.take(self.cell(back, rng, np.zeros(ARMS))).tolist() == cut.tolist()
+        assert back.alive.tolist() == kept.tolist()
 
     def null_scores(self, top: int, races: int, *, peeking: bool = False, times: int = 1) -> Floats:
         """Scores of arm 0, which is tied for the last place of the top, in cells of 4 to 9 pulls.

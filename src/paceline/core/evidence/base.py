@@ -13,11 +13,13 @@ these comparisons counts.
 """
 
 from abc import ABC, abstractmethod
+from copy import copy
 
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
-from paceline.core.rounds import Results
+from paceline.core.evidence.boundary import DEPTHS
+from paceline.core.rounds import NO_ARMS, Results
 from paceline.core.tally import Tally
 
 
@@ -25,11 +27,12 @@ class Evidence(ABC):
     """The arms still in, and what counts against each.
 
     `alive` are the arms still in; `tally` all values taken in; `depth` how many pulls each arm has
-    had (an arm may have had more).
+    had (an arm may have had more). `safe` arms are only opponents here: they do not fall.
     """
 
     def __init__(self, arms: int, top: int = 1) -> None:
         self.alive: Ints = np.arange(arms)
+        self.safe: Ints = NO_ARMS
         self.tally = Tally.empty(arms)
         self.depth = 0
         self.top = top
@@ -46,12 +49,35 @@ class Evidence(ABC):
         against = self.weigh(fresh)  # before the values are known to anyone else
         self.depth += int(fresh.pulls.min())
         self.tally.add(fresh)
-        out = against >= 0
+        out = (against >= 0) & ~np.isin(self.alive, self.safe)
         if np.count_nonzero(~out) < self.top:  # somebody has to win: those with least against them
             out[np.argsort(against, kind="stable")[: self.top]] = False
         fallen = self.alive[out]
         self.alive = self.alive[~out]
         return fallen
+
+    def set_aside(self, arms: Ints) -> "Evidence":
+        """Go on without these arms; what is known against them is returned, as it is now.
+
+        They are not out. Each arm goes on in one of the two at most, so it still has one test. Both
+        share what is kept arm by arm, for there may be many arms and many cuts; evidence must not
+        change anything else in place.
+        """
+        aside = copy(self)
+        aside.alive = arms
+        self.alive = np.setdiff1d(self.alive, arms)
+        return aside
+
+    def bring_back(self, aside: "Evidence") -> "Evidence":
+        """Go on with arms that were set aside; those alive here meet them, but stay in.
+
+        Only fresh values count: what the opponents have shown meanwhile is known, and they are
+        opponents because it was high.
+        """
+        aside.safe = self.alive
+        aside.alive = np.union1d(aside.alive, self.alive)
+        aside.tally = self.tally
+        return aside
 
     @abstractmethod
     def weigh(self, fresh: Results) -> Floats:
@@ -66,7 +92,22 @@ class Evidence(ABC):
         """
         return False
 
+    # For who decides which arms are pulled.
+
+    @property
+    def even(self) -> bool:
+        """Whether no arm may be pulled more often than others for now."""
+        return False
+
+    def room(self) -> Ints | None:
+        """How many pulls of each arm alive may still be asked for; None if there is no limit."""
+        return None
+
     # For planning: nothing here decides about an arm.
+
+    def ahead(self) -> Ints:
+        """The depths at which a round may end."""
+        return DEPTHS[self.depth < DEPTHS]
 
     @abstractmethod
     def bars(self, depths: Ints) -> Floats:

@@ -62,7 +62,8 @@ class Boundary:
     [2.06, 2.37, 2.62, 2.91, 3.07]
     """
 
-    delta: float
+    spends: Floats  # α_g
+    times: Floats  # τ_g
     _bars: list[float] = field(default_factory=list)
     _points: Floats = field(default_factory=lambda: np.zeros(1))  # where the motion may be now
     _mass: Floats = field(default_factory=lambda: np.ones(1))  # and with which probability
@@ -83,9 +84,9 @@ class Boundary:
         from scipy.special import ndtr
 
         look = len(self._bars)
-        now = TIMES[look]
-        step = np.sqrt(now - (TIMES[look - 1] if look else 0.0))
-        allowed = spending(self.delta)[look]
+        now = self.times[look]
+        step = np.sqrt(now - (self.times[look - 1] if look else 0.0))
+        allowed = self.spends[look]
 
         def crossing(bar: float) -> float:
             return float(self._mass @ ndtr((self._points - bar * np.sqrt(now)) / step))
@@ -117,4 +118,14 @@ def _legendre() -> tuple[Floats, Floats]:
 @lru_cache(maxsize=256)
 def boundary(delta: float) -> Boundary:
     """The boundary for δ, shared by all races of a process."""
-    return Boundary(delta)
+    return Boundary(spending(delta), TIMES)
+
+
+@lru_cache(maxsize=1024)
+def closed_boundary(delta: float, shares: tuple[float, ...], times: tuple[float, ...]) -> Boundary:
+    """The boundary on a grid that ends: look g, at the time `times[g]`, may use `shares[g]` of δ.
+
+    >>> closed_boundary(0.05, (0.5, 0.5), (1.0, 2.0)).up_to(2).round(2)
+    array([1.96, 1.81])
+    """
+    return Boundary(_SPENT * delta * np.array(shares), np.array(times))

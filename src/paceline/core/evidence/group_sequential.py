@@ -6,6 +6,10 @@ most standard normal, in distribution and given all that came before. So the bes
 W = Σ √m z stays below a Brownian motion looked at on the grid, and W passes b_g √τ_g at any look
 with probability at most δ: that is how b_g is computed (`boundary`). A cell is never looked into
 before it is complete, and opponents are never chosen with its own values.
+
+A cell may be given in parts whose ends are decided before their values. Each part has a score of
+its own, against opponents of its own, and adds √(pulls) z: so W at the next look is what it would
+be for one cell, a Brownian motion at τ_g at most. W meets the bar only at looks.
 """
 
 from abc import abstractmethod
@@ -35,17 +39,20 @@ class GroupSequential(Evidence):
         return int(DEPTHS[self.look]) if self.look >= 0 else PILOT
 
     def weigh(self, fresh: Results) -> Floats:
-        """Add the cell's scores."""
+        """Add the scores of a cell, or of a part of it."""
         cell = int(fresh.pulls.min())
-        assert self.depth + cell == self.next_look(), "a cell is looked at when it is complete"
+        at_look = self.depth + cell == self.next_look()
+        assert self.depth + cell <= self.next_look(), "each look is met"
         if self.look < 0:
-            self.look = 0
+            self.look = 0 if at_look else -1
             return np.full(self.alive.size, -np.inf)
         scores, early = self._score(fresh)
         total = self.total[self.alive] + np.sqrt(cell) * scores
         self.total[self.alive] = total
+        if not at_look:
+            return np.full(self.alive.size, -np.inf)
         total = np.where(early, -np.inf, total)
-        self.past.append((self.alive, total))
+        self.past = [*self.past, (self.alive, total)]
         bar = self._bar(self.look) * np.sqrt(TIMES[self.look])
         self.look += 1
         return np.asarray(total - bar)
@@ -75,6 +82,9 @@ class GroupSequential(Evidence):
     @abstractmethod
     def compare(self, fresh: Results, opponents: Opponents) -> Floats:
         """The score of each arm against its opponents: at most standard normal if it is best."""
+
+    def remember(self, fresh: Results) -> None:
+        """Be told a cell's values before it is scored."""
 
     def too_early(self, fresh: Results, opponents: Opponents) -> Bools:
         """Whether an arm must not fall yet, whatever its score: a delay breaks no guarantee."""

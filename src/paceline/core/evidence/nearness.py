@@ -1,8 +1,8 @@
 """When the leader is good enough: shown to be at most ε worse than any arm still in.
 
 Eliminations take no account of the tolerance ε: shifting each comparison by it would let the answer
-drift by ε with every elimination. They get half of δ. The other half is for a second question, put
-to each leader L as a fixed opponent: is arm i better than L by more than ε? For the answer L to be
+drift by ε with every elimination. A share of δ is for a second question, put to each leader L as a
+fixed opponent: is arm i better than L by more than ε? For the answer L to be
 wrong though the best arm i* is still in, that question, for L and i*, must have been answered
 wrongly; nothing else must, so there is no union over the arms.
 

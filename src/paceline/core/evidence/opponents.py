@@ -63,7 +63,7 @@ class Rival:
         return values[self.index]
 
 
-def leading_group(means: Floats, variances: Floats, pulls: Ints) -> Group | Rival:
+def leading_group(means: Floats, variances: Floats, pulls: Ints | Floats) -> Group | Rival:
     """The group that is expected to speak loudest against each arm, by earlier values.
 
     `pulls` are those that each arm will have in the comparison. A larger group varies less, but its

@@ -20,7 +20,7 @@ from paceline.core.tally import Tally
 
 # A cell that shows less than this share of the variance so far is scored by this share. Normal
 # values seldom show less; for them, the whole variance would cost 5 % more pulls.
-_SHARE_REMEMBERED = 0.5
+SHARE_REMEMBERED = 0.5
 # Skewness of the mean difference. It is a fifth after as many pulls as 25 times the squared
 # skewness of a value, and a half after 4 times: jackpots, and losses in one of fifty pulls, stay
 # above that for long.
@@ -41,8 +41,12 @@ class _Remembering(GroupSequential):
 
     def weigh(self, fresh: Results) -> Floats:
         """Add the cell's scores, by what it shows and by what all values show."""
-        self._known = self.tally.plus(fresh)
+        self.remember(fresh)
         return super().weigh(fresh)
+
+    def remember(self, fresh: Results) -> None:
+        """Add the cell's values to those known."""
+        self._known = self.tally.plus(fresh)
 
 
 class Student(_Remembering):
@@ -73,9 +77,9 @@ class Student(_Remembering):
         variance = spreads(fresh) / (pulls - 1)
         found = scores(variance)
         if self._known is not None:
-            floor = _SHARE_REMEMBERED * self._known.variances(self.alive)
+            floor = SHARE_REMEMBERED * self._known.variances(self.alive)
             found = np.minimum(found, scores(np.maximum(variance, floor)))
-        return np.minimum(found, _highest_score(_log_orders(pulls, theirs)))
+        return np.minimum(found, highest_score(log_orders(pulls, theirs)))
 
     def too_early(self, fresh: Results, opponents: Opponents) -> Bools:
         """While few pulls have not varied, or are skewed so that the arm looks worse than it is."""
@@ -109,6 +113,21 @@ class PairedStudent(_Remembering):
     def compare(self, fresh: Results, opponents: Opponents) -> Floats:
         """Compare by the mean difference, over its own standard error."""
         assert fresh.values is not None
+        return self.compare_means(fresh, opponents, 0.0, 1.0, float(fresh.values.shape[1]))
+
+    def compare_means(
+        self,
+        fresh: Results,
+        opponents: Opponents,
+        before: float | Floats,
+        share: float,
+        worth: float,
+    ) -> Floats:
+        """Compare by `before` + `share` · the mean difference, which varies as that of `worth`.
+
+        That is the number of fresh pulls, or more, if part of what they will show is known already.
+        """
+        assert fresh.values is not None
         pulls = fresh.values.shape[1]
         if pulls < 2:
             return np.zeros(fresh.arms.size)
@@ -119,16 +138,18 @@ class PairedStudent(_Remembering):
             rest = apart - mean[:, None]
             spread = (rest**2).sum(axis=1)
             noise, free = spread / (pulls - 1), np.full(mean.size, pulls - 1.0)
-            found = student_scores(mean / np.sqrt(noise / pulls), free, free)
+            shown = before + share * mean
+            found = student_scores(shown / np.sqrt(share**2 * noise / worth), free, free)
             if self._known is not None:
                 self._moments[:, self.alive] += spread, (rest**3).sum(axis=1), free
                 squares, _, all_free = self._moments[:, self.alive]
-                least = np.maximum(noise, _SHARE_REMEMBERED * squares / all_free)
-                t = mean / np.sqrt(least / pulls)
+                least = np.maximum(noise, SHARE_REMEMBERED * squares / all_free)
+                t = shown / np.sqrt(share**2 * least / worth)
                 found = np.minimum(found, student_scores(t, free, free))
             alone = spreads(fresh) / (pulls - 1)
-            self._seen += noise.sum(), (alone + opponents.total(alone) / opponents.size**2).sum()
-        return np.minimum(found, _highest_score(np.full(noise.size, pulls * np.log(2))))
+            others = opponents.total(alone) / opponents.size**2
+            self._seen = self._seen + np.array([noise.sum(), (alone + others).sum()])
+        return np.minimum(found, highest_score(np.full(noise.size, pulls * np.log(2))))
 
     def too_early(self, fresh: Results, opponents: Opponents) -> Bools:
         """While few differences have not varied, or are skewed so that the arm looks worse."""
@@ -169,14 +190,14 @@ def _difference(theirs: Floats, own: Floats) -> Floats:
     return np.where(np.abs(apart) > _ROUNDING * (np.abs(theirs) + np.abs(own)), apart, 0.0)
 
 
-def _log_orders(pulls: Floats, theirs: Floats) -> Floats:
+def log_orders(pulls: Floats, theirs: Floats) -> Floats:
     """The logarithm of the number of ways to deal the cell's values to both sides."""
     from scipy.special import betaln
 
     return np.asarray(-np.log(pulls + theirs + 1) - betaln(pulls + 1, theirs + 1))
 
 
-def _highest_score(log_orders: Floats) -> Floats:
+def highest_score(log_orders: Floats) -> Floats:
     """The score of p = 1/orders: no test that only uses the order of values gives a smaller p.
 
     Otherwise a few values that happen to lie close together would decide alone. Normal values

@@ -14,8 +14,10 @@ import numpy as np
 from paceline.core.arrays import Floats, Ints, positive
 from paceline.core.evidence.base import Evidence, shrunk_variances
 from paceline.core.evidence.betting import Betting
+from paceline.core.evidence.capped import NEAR, Cap, Capped, cap_of_scale, cap_of_unknown
+from paceline.core.evidence.closed import ClosedPairs, ClosedStudent
 from paceline.core.evidence.group_sequential import GroupSequential, KnownSigma
-from paceline.core.evidence.nearness import Gains, gains_of_scores
+from paceline.core.evidence.nearness import Gains, Nearness, gains_of_scores
 from paceline.core.evidence.sequences import intervals_of_normal, intervals_of_scale
 from paceline.core.evidence.student import PairedStudent, Student
 from paceline.core.noise.tails import SubgaussianTails, Tails
@@ -134,9 +136,48 @@ class Noise(ABC):
         """Evidence from bets on values between bounds; refused if there are no bounds."""
         raise InvalidInput("betting is for values between bounds: declare them, or leave it out")
 
+    def closed(
+        self, arms: int, delta: float, tolerance: float, *, top: int = 1, paired: bool = False
+    ) -> Evidence:
+        """The evidence that needs the fewest pulls if being worse by `tolerance` is good enough.
+
+        >>> from paceline.core.noise import BERNOULLI
+        >>> BERNOULLI.closed(3, 0.05, tolerance=0.1).next_look()
+        1
+        """
+        if self.scale is None:
+            kind = ClosedPairs if paired else ClosedStudent
+            return kind(arms, delta, tolerance=tolerance, top=top)
+        inner = self.evidence(arms, Capped.SHARE * delta, top=top, paired=paired)
+        return self.capped(inner, delta, tolerance, paired=paired)
+
+    def capped(
+        self, inner: Evidence, delta: float, tolerance: float, *, paired: bool = False
+    ) -> Capped:
+        """Any evidence, made for its share of δ, with an end."""
+        arms, top, near = inner.alive.size, inner.top, NEAR * delta
+        gains = self.gains(arms, near, paired=paired)
+        return Capped(
+            inner,
+            delta,
+            self.cap(arms, delta, tolerance, top=top, paired=paired),
+            Nearness(arms, near, tolerance, top, gains),
+        )
+
     def gains(self, arms: int, delta: float, *, paired: bool = False) -> Gains:
         """The games that show that a leader is near enough to all others."""
         return gains_of_scores(self.group_sequential(arms, delta, paired=paired))
+
+    def cap(
+        self, arms: int, delta: float, tolerance: float, *, top: int = 1, paired: bool = False
+    ) -> Cap:
+        """How many values of each arm are enough, whatever the evidence, if some error is allowed.
+
+        `tolerance` is that error, and δ is for the whole race.
+        """
+        if self.scale is None:
+            return cap_of_unknown(arms, delta, tolerance)
+        return cap_of_scale(self.scale, arms, delta, tolerance, top=top, paired=paired)
 
     # What can be said about a mean.
 

@@ -4,6 +4,7 @@ from abc import abstractmethod
 
 from paceline.core.evidence.base import Evidence
 from paceline.core.evidence.betting import Betting
+from paceline.core.evidence.capped import Cap, cap_between
 from paceline.core.evidence.nearness import Gains, gains_of_bets
 from paceline.core.noise.base import Bounds, Noise
 from paceline.core.noise.tails import Tails, UnitTails
@@ -39,6 +40,13 @@ class Between(Noise):
     def gains(self, arms: int, delta: float, *, paired: bool = False) -> Gains:
         """The same bets, against one opponent."""
         return gains_of_bets(self.betting(arms, delta, paired=paired))
+
+    def cap(
+        self, arms: int, delta: float, tolerance: float, *, top: int = 1, paired: bool = False
+    ) -> Cap:
+        """By the limits, and by how little the values vary."""
+        width = self.limits[1] - self.limits[0]
+        return cap_between(width, arms, delta, tolerance, top=top, paired=paired)
 
     def tails(self, *, sigma: float | None = None, paired: bool = False) -> Tails:
         """The tails of values in [0, 1], to which means are scaled, unless `sigma` is given."""

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from paceline.core.arrays import finite_floats, positive
+from paceline.core.arrays import finite_floats, positive, squarable
 from paceline.core.noise.base import Bounds, Noise
 from paceline.core.noise.bernoulli import BernoulliNoise
 from paceline.core.noise.bounded import BoundedNoise
 from paceline.core.noise.normal import NormalNoise
 from paceline.core.noise.subgaussian import SubgaussianNoise
 from paceline.core.noise.unknown import UnknownNoise
-from paceline.errors import InvalidInput, unknown_name
+from paceline.errors import InvalidInput, seen, unknown_name
 
 NOISES: dict[str, type[Noise]] = {
     "auto": UnknownNoise,
@@ -31,7 +31,7 @@ def checked(kind: str, bounds: Any = None, sigma: float | None = None) -> Noise:
         raise unknown_name("noise", kind, NOISES)
     limits = None if bounds is None else _checked_bounds(bounds)
     if sigma is not None:
-        positive(sigma, "sigma")
+        squarable(positive(sigma, "sigma"), "sigma")
     return NOISES[kind].declared(limits, sigma)
 
 
@@ -48,5 +48,8 @@ def from_json(record: Mapping[str, Any]) -> Noise:
 def _checked_bounds(bounds: Any) -> Bounds:
     pair = finite_floats(bounds, "bounds").tolist()
     if len(pair) != 2 or pair[0] >= pair[1]:
-        raise InvalidInput(f"bounds must be (lowest, highest), got {bounds!r}")
+        raise InvalidInput(f"bounds must be (lowest, highest), got {seen(bounds)}")
+    for one in pair:
+        squarable(one, "bounds", least=0.0)
+    squarable(pair[1] - pair[0], "the distance between bounds")
     return pair[0], pair[1]

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from paceline.core.evidence.base import Evidence
+from paceline.core.evidence.closed import ClosedPairs, ClosedSigma, ClosedStudent
 from paceline.core.evidence.group_sequential import GroupSequential, KnownSigma
 from paceline.core.evidence.student import PairedStudent, Student
 from paceline.core.noise.base import Noise
@@ -55,6 +57,15 @@ class NormalNoise(Noise):
         if self.sigma is None:
             return Student(arms, delta, top)
         return KnownSigma(arms, delta, self.sigma, top=top)
+
+    def closed(
+        self, arms: int, delta: float, tolerance: float, *, top: int = 1, paired: bool = False
+    ) -> Evidence:
+        """From the known σ, unless pairs must show theirs."""
+        if paired or self.sigma is None:
+            kind = ClosedPairs if paired else ClosedStudent
+            return kind(arms, delta, tolerance=tolerance, top=top)
+        return ClosedSigma(arms, delta, self.sigma, tolerance=tolerance, top=top)
 
     def tails(self, *, sigma: float | None = None, paired: bool = False) -> Tails:
         """The tails of sums of normal values, unless pairs may depend on each other."""
