@@ -119,11 +119,11 @@ def simulate(
     It stops at `confidence` (0.95 if neither that nor a deadline is given), or at `deadline`
     seconds with the best so far. Tied arms never separate, so it also stops, undecided, at a cap on
     rounds or pulls (10¹⁵ of them for a confidence, 2·10⁷ if paired). `policy` is a name or a
-    policy; by default `racing` for a confidence and `staged` for a deadline. `rewards` and `sigma`
-    (of normal rewards) go with means; a problem has its own. `noise` is what the policy assumes: by
-    default what is true of the problem; "normal" if it has to learn the variances. `paired` gives
-    pull k of every arm the same seed. Replications run on all cores if that pays off (`processes`
-    says how many), with the same results.
+    policy; by default `racing` for a confidence, `staged` for a deadline and `timed` for both.
+    `rewards` and `sigma` (of normal rewards) go with means; a problem has its own. `noise` is what
+    the policy assumes: by default what is true of the problem; "normal" if it has to learn the
+    variances. `paired` gives pull k of every arm the same seed. Replications run on all cores if
+    that pays off (`processes` says how many), with the same results.
 
     >>> import paceline
     >>> result = paceline.simulate([0.9, 0.6, 0.5], policy="apr", scaling=paceline.PowerLaw(0.5),
@@ -134,7 +134,8 @@ def simulate(
     problem = means if isinstance(means, Problem) else _problem(means, rewards, sigma)
     if confidence is None and deadline is None:
         confidence = 0.95
-    chosen_policy = find_policy(policy, deadline_only=confidence is None)
+    goals = {"confidence": confidence is not None, "deadline": deadline is not None}
+    chosen_policy = find_policy(policy, **goals)
     _check_scaling(scaling)
     task = Task(
         arms=problem.arms,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import paceline
-from paceline import APR, InvalidInput, Racing, Staged
+from paceline import APR, InvalidInput, Racing, Staged, Timed
 from paceline.policies.base import Policy, Task
 from paceline.policies.catalog import POLICIES, find_policy
 from paceline.policies.opening import Opening
@@ -37,15 +37,16 @@ def test_every_policy_is_in_the_catalog_but_the_one_that_only_opens_a_race() -> 
 
 
 def test_the_defaults_follow_the_goal() -> None:
-    assert find_policy(None, deadline_only=False) == Racing()
-    assert find_policy(None, deadline_only=True) == Staged()
+    assert find_policy(None, confidence=True, deadline=False) == Racing()
+    assert find_policy(None, confidence=False, deadline=True) == Staged()
+    assert find_policy(None, confidence=True, deadline=True) == Timed()
 
 
 def test_unknown_policies_are_refused_with_the_nearest_name() -> None:
     with pytest.raises(InvalidInput, match="unknown policy 'aprr': did you mean 'apr'"):
-        find_policy("aprr", deadline_only=False)
+        find_policy("aprr")
     with pytest.raises(InvalidInput, match=r"write APR\(\)"):
-        find_policy(APR, deadline_only=False)  # type: ignore[arg-type]
+        find_policy(APR)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

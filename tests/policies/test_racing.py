@@ -293,17 +293,17 @@ def test_no_more_is_reached_than_was_asked_for() -> None:
     assert pacer.reached(np.array([0])) == 0.9
 
 
-def test_what_was_spent_on_being_near_enough_is_taken_off() -> None:
-    """The same evidence at the same looks: δ/2 = 0.05 less is reached."""
+def test_what_was_spent_on_the_end_is_taken_off() -> None:
+    """The same evidence at the same looks: 0.65 δ less is reached."""
     exact, near = (
         race_of_three("betting", 24, confidence=1 - delta, tolerance=tolerance, seed=0)
-        for delta, tolerance in ((0.05, 0.0), (0.1, 1e-6))
+        for delta, tolerance in ((0.035, 0.0), (0.1, 1e-6))
     )
     answer_now = np.array([0])
     assert exact.evidence.scores().tolist() == near.evidence.scores().tolist()
     without, taken_off = exact.reached(answer_now), near.reached(answer_now)
     assert without is not None
-    assert taken_off == pytest.approx(without - 0.05)
+    assert taken_off == pytest.approx(without - 0.065, abs=0.01)
 
 
 def test_an_answer_against_the_evidence_has_reached_nothing() -> None:
@@ -374,8 +374,8 @@ def test_evidence_of_ones_own_is_given_the_task_and_its_share_of_delta() -> None
     list(play(pacer, np.linspace(0.9, 0.1, 9), seed=6))
     assert pacer.verdict is not None
     assert pacer.verdict.arms.tolist() == [0]
-    start(Racing(own), tolerance=0.1)  # the other half is for being near enough
-    assert given == pytest.approx([0.1, 0.05])
+    start(Racing(own), tolerance=0.1)  # the rest is for the end
+    assert given == pytest.approx([0.1, 0.035])
 
 
 def test_the_papers_interval_counts_the_arms_that_failed() -> None:
@@ -447,19 +447,6 @@ def test_common_noise_drops_out_of_a_paired_race() -> None:
 
 
 # Traps.
-
-
-@pytest.mark.parametrize("paired", [False, True], ids=["alone", "paired"])
-def test_a_slice_of_one_pull_says_nothing_about_normal_values(paired: bool) -> None:
-    """The trap: of their spread nothing is known, and what is no number is below no bar."""
-    pacer = start(Racing("lil"), arms=3, noise=NormalNoise(), tolerance=0.1, paired=paired)
-    rng = np.random.default_rng(7)
-    for _ in range(4):  # slices of one pull
-        answer(pacer, Normal([0.0, 0.0, 1.0]), rng)
-        assert pacer.evidence.depth < 10
-    assert pacer.near is not None
-    assert all(not np.isnan(stakes).any() for stakes in pacer.near.log_stakes.values())
-    assert pacer.verdict is None
 
 
 @dataclass

@@ -8,27 +8,34 @@ from paceline.policies import rollout
 from paceline.policies.racing import Racing
 from paceline.policies.rollout import Position, _weights, first_look, next_look
 
-BARS = tuple(boundary(0.1).up_to(rollout.FIRST_HORIZON).tolist())
+LOOKS = tuple(
+    zip(
+        DEPTHS[: rollout.FIRST_HORIZON].tolist(),
+        boundary(0.1).up_to(rollout.FIRST_HORIZON).tolist(),
+        strict=True,
+    )
+)
 
 
 @pytest.mark.parametrize("arms", [2, 9, 64, 1000])
 def test_the_poorer_the_scaling_the_longer_the_first_round(arms: int) -> None:
     """A long round costs little more where many pulls at once take little more time."""
-    looks = [first_look(arms, 1, PowerLaw(q), BARS, 0.0) for q in (0.9, 0.5, 0.1)]
+    looks = [first_look(arms, 1, PowerLaw(q), LOOKS) for q in (0.9, 0.5, 0.1)]
     assert looks == sorted(looks)
     assert looks[0] < looks[-1] - 2
 
 
 def test_without_any_gain_from_waiting_the_first_round_is_short() -> None:
     """At q = 1 pulls cost the same one by one, so a longer round only delays what it shows."""
-    assert first_look(16, 1, PowerLaw(1.0), BARS, 0.0) <= 1
+    assert first_look(16, 1, PowerLaw(1.0), LOOKS) <= 1
 
 
-def test_a_tolerance_makes_the_first_round_no_longer() -> None:
+def test_the_first_round_ends_where_the_race_does_at_the_latest() -> None:
+    """Whatever the scaling: beyond it there is nothing to see."""
+    ends = (*LOOKS[:6], (100.0, -np.inf))
     for q in (0.1, 0.5, 0.9):
-        looks = [first_look(16, 1, PowerLaw(q), BARS, slack) for slack in (0.0, 0.2, 5.0)]
-        assert looks == sorted(looks, reverse=True)
-        assert looks[-1] < looks[0] or looks[0] == 0
+        assert first_look(16, 1, PowerLaw(q), ends) <= 6
+    assert first_look(16, 1, PowerLaw(0.1), ends) == 6
 
 
 def the_next(
@@ -47,12 +54,12 @@ def the_next(
             np.full(arms, depth),
             np.zeros(arms),
             depth,
+            ahead,
             boundary(0.1).up_to(60)[np.searchsorted(DEPTHS, ahead)],
         ),
         top=1,
         scaling=scaling,
         elapsed=elapsed,
-        slack=0.0,
         leader_pulls=times,
     )
     return look, scaling.seconds((arms - 1 + times) * (ahead - depth).astype(np.float64))
@@ -115,12 +122,12 @@ def test_arms_that_tie_or_do_not_vary_can_be_planned_for(variance: float) -> Non
             np.full(5, 8),
             np.zeros(5),
             8,
+            DEPTHS[1:23],
             boundary(0.1).up_to(23)[1:],
         ),
         top=1,
         scaling=PowerLaw(0.5),
         elapsed=0.0,
-        slack=0.0,
         leader_pulls=2,
     )
     assert 0 <= look < 22
@@ -136,12 +143,12 @@ def test_the_surer_the_world_the_shorter_the_round() -> None:
                 np.full(5, 140),
                 np.zeros(5),
                 140,
+                DEPTHS[8:30],
                 boundary(0.1).up_to(30)[8:],
             ),
             top=1,
             scaling=PowerLaw(0.1),
             elapsed=0.0,
-            slack=0.0,
             leader_pulls=2,
         )
         for gap in (0.5, 0.05, 0.005)
@@ -153,5 +160,5 @@ def test_the_surer_the_world_the_shorter_the_round() -> None:
 def test_a_pool_of_whole_cores_will_do() -> None:
     result = simulate([0.9, 0.7, 0.5, 0.4], Racing(), POOL, confidence=0.99, replications=5)
     assert result.correct.all()
-    looks = [first_look(9, 1, pool, BARS, 0.0) for pool in (POOL, CorePool(1, {1: 1.0}))]
+    looks = [first_look(9, 1, pool, LOOKS) for pool in (POOL, CorePool(1, {1: 1.0}))]
     assert looks[0] >= looks[1]  # one core gains nothing from many pulls at once

@@ -98,7 +98,7 @@ class Policy(ABC):
         if self.goal == "deadline" and task.confidence is not None:
             raise InvalidInput(
                 f"{self.name} plans for a deadline and guarantees no confidence: "
-                "leave out the confidence, or try racing"
+                "leave out the confidence, or try timed"
             )
         able = "racing" if task.confidence is not None else "staged"  # for the same goal
         if task.top > 1 and not self.finds_top:
@@ -186,6 +186,13 @@ class Pacer(ABC):
         self.elapsed = conditions.seconds
         self.scaling = conditions.scaling
         self.delays = conditions.delays
+
+    def ahead(self) -> Ints:
+        """The arms whose next pulls are worth doing now on cores that would idle.
+
+        They are told in their turn, like all others, so they change nothing but the time it takes.
+        """
+        return self.alive
 
     def look(self) -> None:  # noqa: B027 - most policies need whole rounds
         """Drop arms in the middle of a round, if the evidence allows it."""

@@ -9,12 +9,14 @@ from paceline.policies.racing import Racing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.staged import Staged
+from paceline.policies.timed import Timed
 from paceline.policies.ucb_e import UCBE
 from paceline.policies.uniform import Uniform
 
 POLICIES: dict[str, type[Policy]] = {
     "racing": Racing,
     "staged": Staged,
+    "timed": Timed,
     "apr": APR,
     "batch-racing": BatchRacing,
     "ssh": SSH,
@@ -25,14 +27,20 @@ POLICIES: dict[str, type[Policy]] = {
 }
 
 
-def find_policy(policy: str | Policy | None, *, deadline_only: bool) -> Policy:
-    """Return a policy given as an object or by name, or (for None) the default for the goal.
+def find_policy(
+    policy: str | Policy | None, *, confidence: bool = True, deadline: bool = False
+) -> Policy:
+    """Return a policy given as an object or by name, or (for None) the default for the goals.
 
-    >>> find_policy("apr", deadline_only=False)
+    >>> find_policy("apr")
     APR(beta=2.0, deviation=1.0, sigma=None)
+    >>> find_policy(None, confidence=True, deadline=True).name
+    'timed'
     """
     if policy is None:
-        return Staged() if deadline_only else Racing()
+        if not confidence:
+            return Staged()
+        return Timed() if deadline else Racing()
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, str) and policy in POLICIES:

@@ -9,7 +9,7 @@ from abc import abstractmethod
 import numpy as np
 
 from paceline.core.arrays import Ints
-from paceline.core.rounds import Round, Shares, Verdict
+from paceline.core.rounds import NO_ARMS, Round, Shares, Verdict
 from paceline.policies.base import Pacer
 
 _ONE: Ints = np.ones(1, dtype=np.int64)
@@ -26,6 +26,10 @@ class IndexPacer(Pacer):
     def finished(self, arm: int, pulls: int) -> Verdict | None:
         """The verdict, if the last pull of `arm` (it has `pulls` now) settled the race."""
         return None
+
+    def ahead(self) -> Ints:
+        """None: which arm comes next depends on the pull under way, which has the whole pool."""
+        return NO_ARMS
 
     def opening(self) -> Round:
         """The first arm of a random order."""

@@ -8,9 +8,8 @@ import numpy as np
 
 from paceline.core.arrays import MOST_PULLS_PER_ARM, Ints
 from paceline.core.evidence.base import Evidence
-from paceline.core.evidence.boundary import DEPTHS
+from paceline.core.evidence.capped import Capped
 from paceline.core.evidence.lil import LilEvidence
-from paceline.core.evidence.nearness import Nearness
 from paceline.core.evidence.sigma import SURE_OF_CONSTANCY
 from paceline.core.rounds import Conditions, Looks, Results, Round, Verdict
 from paceline.core.tally import Tally
@@ -52,10 +51,21 @@ class Racing(Policy):
             raise unknown_name("evidence", self.evidence, EVIDENCE)
 
     def _pacer(self, task: Task) -> Pacer:
-        delta = task.delta if task.tolerance == 0 else task.delta / 2
+        return RacingPacer(task, self._evidence(task))
+
+    def _evidence(self, task: Task) -> Evidence:
+        """Evidence that comes to an end, if there is a tolerance."""
+        delta, noise = task.delta, task.noise
+        if task.tolerance > 0 and self.evidence == "auto":
+            return noise.closed(task.arms, delta, task.tolerance, top=task.top, paired=task.paired)
+        own = delta if task.tolerance == 0 else Capped.SHARE * delta
         if callable(self.evidence):
-            return RacingPacer(task, self.evidence(task, delta))
-        return RacingPacer(task, make_evidence(task, delta, self.evidence))
+            found = self.evidence(task, own)
+        else:
+            found = make_evidence(task, own, self.evidence)
+        if task.tolerance == 0:
+            return found
+        return noise.capped(found, delta, task.tolerance, paired=task.paired)
 
 
 def make_evidence(task: Task, delta: float, kind: str = "auto") -> Evidence:
@@ -78,7 +88,6 @@ class RacingPacer(Pacer):
     def __init__(self, task: Task, evidence: Evidence) -> None:
         super().__init__(task)
         self.evidence = evidence
-        self.near = _nearness(task) if task.tolerance > 0 else None
         self.target = 0  # the depth at which the round ends
         self.sizes: list[float] = []  # the pulls of each round; λ turns them into elapsed seconds
         self.leader = -1  # the arm that is pulled more often in the round
@@ -89,13 +98,12 @@ class RacingPacer(Pacer):
     def opening(self) -> Round:
         """Pull every arm as often as a guess at the gaps suggests."""
         task = self.task
-        grid = DEPTHS[: rollout.FIRST_HORIZON]
-        bars = tuple(self.evidence.bars(grid).tolist())
-        slack = task.tolerance / task.sigma if task.sigma else 0.0
+        grid = self.evidence.ahead()[: rollout.FIRST_HORIZON]
+        looks = tuple(zip(grid.tolist(), self.evidence.bars(grid).tolist(), strict=True))
         try:
-            look = rollout.first_look(task.arms, task.top, self.scaling, bars, slack)
+            look = rollout.first_look(task.arms, task.top, self.scaling, looks)
         except TypeError:  # a scaling without a hash cannot be cached
-            look = rollout.first_look.__wrapped__(task.arms, task.top, self.scaling, bars, slack)
+            look = rollout.first_look.__wrapped__(task.arms, task.top, self.scaling, looks)
         return self._round_to(grid[: look + 1])
 
     def decide(self) -> Round | Verdict:
@@ -104,12 +112,13 @@ class RacingPacer(Pacer):
         alive = self.alive
         if self._nothing_varies():
             return self.stop("no arm's values vary as far as floating-point numbers can tell")
-        many = alive.size > 2 and task.top == 1 and not task.paired
+        many = alive.size > 2 and task.top == 1 and not task.paired and not evidence.even
         self.leader_pulls = round((alive.size - 1) ** 0.5) if many else 1
         means = evidence.tally.means(alive)
         self.leader = int(alive[np.argmax(means)])
         most = MOST_PULLS_PER_ARM // (alive.size + self.leader_pulls)  # countable in all
-        grid = DEPTHS[(evidence.depth < DEPTHS) & (most >= DEPTHS)]
+        grid = evidence.ahead()
+        grid = grid[most >= grid]
         if not grid.size:
             return self.stop("the pulls have reached the largest number that can be counted")
         ahead = grid[: rollout.HORIZON]
@@ -120,12 +129,12 @@ class RacingPacer(Pacer):
                 evidence.tally.pulls[alive],
                 evidence.scores(),
                 evidence.depth,
+                ahead,
                 evidence.bars(ahead),
             ),
             top=task.top,
             scaling=self.scaling,
             elapsed=float(self.scaling.seconds(np.array(self.sizes)).sum()),
-            slack=task.tolerance,
             leader_pulls=self.leader_pulls,
         )
         return self._round_to(ahead[: look + 1])
@@ -171,7 +180,7 @@ class RacingPacer(Pacer):
         if lacking.any():
             return None
         parts, self._parts = self._parts, None
-        arms = self.alive
+        arms = np.flatnonzero(parts.pulls)  # those of which something was due
         spreads = None if parts.spreads is None else parts.spreads[arms]
         cubes = None if parts.cubes is None else parts.cubes[arms]
         sums, squares = parts.sums[arms], parts.squares[arms]
@@ -180,8 +189,6 @@ class RacingPacer(Pacer):
     def _look(self, fresh: Results) -> None:
         """Drop arms and end the race if it is decided; else go to the next look or round."""
         evidence = self.evidence
-        if self.near is not None and evidence.depth > 0:
-            self.near.take(fresh, evidence.alive, evidence.tally.means(evidence.alive))
         evidence.take(fresh)
         self.alive = evidence.alive
         answer = self._answer()
@@ -201,25 +208,20 @@ class RacingPacer(Pacer):
         For the answer to be wrong, one of the best k must be among the others. If these are out at
         the level p, or fell at δ ≤ p, so is that one; and for any α it is ever out at α or less
         with probability at most α. So P(the answer is wrong, and p ≤ α) ≤ α, whichever arm is the
-        answer and whenever the race ends. With a tolerance the race may also have ended by itself
-        because the leader was near enough. δ/2 was spent on that, so it is added to the level.
+        answer and whenever the race ends. With a tolerance the evidence takes off what it has spent
+        on other ways to end the race.
         """
-        others = np.setdiff1d(self.alive, answer)
-        delta = self.task.delta
-        spent = 0.0 if self.near is None else delta / 2
-        levels = [level for level in _LEVELS if level >= delta]
-        place = bisect_left(
-            levels, True, key=lambda level: self.evidence.out_at(level - spent, others)
-        )
+        levels = [level for level in _LEVELS if level >= self.task.delta]
+        place = bisect_left(levels, True, key=lambda level: self._others_out(level, answer))
         return round(1 - levels[place], 3) if place < len(levels) else None
 
+    def _others_out(self, level: float, answer: Ints) -> bool:
+        """Whether all arms but the answer would be out by now, were δ this `level`."""
+        return self.evidence.out_at(level, np.setdiff1d(self.alive, answer))
+
     def _answer(self) -> Ints | None:
-        """The arms that are left, or those that are near enough; None if there is no answer yet."""
-        if self.alive.size <= self.task.top:
-            return self.alive
-        if self.near is None:
-            return None
-        return self.near.answer(self.alive, self.evidence.tally.means(self.alive))
+        """The arms that are left, if these are the answer; None if there is none yet."""
+        return self.alive if self.alive.size <= self.task.top else None
 
     def _round_to(self, depths: Ints) -> Round:
         """A round that ends at the last of these looks, or at the last before the deadline."""
@@ -237,18 +239,16 @@ class RacingPacer(Pacer):
         depth = self.evidence.depth
         times = np.where(self.alive == self.leader, self.leader_pulls, 1)
         look = min(self.evidence.next_look(), self.target)
-        due = Looks(times * (look - depth), each=self.task.paired)
-        return Round(self.alive, times * (self.target - depth), due)
+        pulls, due = times * (self.target - depth), times * (look - depth)
+        room = self.evidence.room()
+        if room is None:
+            return Round(self.alive, pulls, Looks(due, each=self.task.paired))
+        some = room > 0
+        pulls, due = np.minimum(pulls, room)[some], np.minimum(due, room)[some]
+        return Round(self.alive[some], pulls, Looks(due, each=self.task.paired))
 
 
 def _due(wanted: Round) -> Ints:
     """What the next look needs of each arm."""
     assert isinstance(wanted.how, Looks)  # as in all rounds of this policy
     return wanted.how.due
-
-
-def _nearness(task: Task) -> Nearness:
-    """The test of whether a leader is near enough, for the assumed noise."""
-    delta = task.delta / 2
-    gains = task.noise.gains(task.arms, delta, paired=task.paired)
-    return Nearness(task.arms, delta, task.tolerance, task.top, gains)

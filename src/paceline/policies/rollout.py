@@ -9,11 +9,12 @@ guarantee.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from paceline.core.arrays import MOST_PULLS_PER_ARM, Floats, Ints
-from paceline.core.evidence.boundary import DEPTHS, PILOT
+from paceline.core.arrays import Floats, Ints
+from paceline.core.evidence.boundary import PILOT
 from paceline.core.scaling import Scaling
 
 WORLDS = 48
@@ -23,31 +24,42 @@ HORIZON = 22  # looks ahead: 7,500 times the pulls
 FIRST_HORIZON = 32  # two million pulls of an arm
 _LUCK = 0.5  # share of the noise in scores: less than all of it, because arms that fell stay out
 _EDGE = 1.25  # opponents are groups, which vary less than one arm
-_LONGER = 2.0  # how much longer each later round may be than all before it
-_SHORTEST, _LONGEST = 0.1, 4.0  # a round's time, as a multiple of the time that has passed
+_LONGEST = 4.0  # a round's time, as a multiple of the time that has passed
 # Before anything is seen: the smallest gap, in standard deviations, and how far the others reach.
 _GAPS = (0.015, 1.6)
 _REACH = 1.6
 
-_GRID: Floats = DEPTHS[DEPTHS <= MOST_PULLS_PER_ARM].astype(np.float64)
+
+class Pace(NamedTuple):
+    """How short rounds may be."""
+
+    longer: float = 2.0  # how much longer each later round may be than all before it
+    shortest: float = 0.1  # a round's time, as a multiple of the time that has passed
+
+
+_AS_EVER = Pace()
+# If the end is in view, arms fall at many looks shortly before it. At q = 1, where short rounds
+# cost nothing, up to a fourth of the pulls is saved at this pace; at q = 0.5 none.
+_TOWARDS_AN_END = Pace(0.5, 0.02)
 
 
 @lru_cache(maxsize=256)  # it depends on nothing random, so replications share it
-def first_look(arms: int, top: int, scaling: Scaling, bars: tuple[float, ...], slack: float) -> int:
+def first_look(
+    arms: int, top: int, scaling: Scaling, looks: tuple[tuple[float, float], ...]
+) -> int:
     """The look, counted from 0, at which the first round should end, before anything is seen.
 
-    `bars` are those of the evidence on the grid; `slack` is the tolerance in standard deviations.
+    `looks` are the depths at which it may end, with the bars of the evidence there.
     """
+    grid, bars = np.array(looks, dtype=np.float64).T
     low, high = np.log(_GAPS)
     smallest = np.exp(low + (high - low) * (np.arange(WORLDS) + 0.5) / WORLDS)
     weights = _weights(arms - top, _MOST_ARMS - 1)
     further = _uniforms(weights.size)
     gaps = smallest[:, None] + _REACH * np.where(np.arange(weights.size) == 0, 0.0, further)
-    depths = np.r_[0.0, _GRID[: len(bars)]]
+    depths = np.r_[0.0, grid]
     luck = _LUCK * _normals(1)[:, : weights.size]
-    falls = _falls(
-        np.zeros(1), _EDGE * (gaps + slack) / np.sqrt(2.0), luck, depths, np.array(bars), PILOT
-    )
+    falls = _falls(np.zeros(1), _EDGE * gaps / np.sqrt(2.0), luck, depths, bars, PILOT)
     return _choose(falls, weights, top, depths, scaling, top=top, elapsed=0.0, extra=0.0)
 
 
@@ -60,7 +72,8 @@ class Position:
     pulls: Ints
     scores: Floats  # in standard deviations
     depth: int
-    bars: Floats  # of the looks after `depth`
+    looks: Ints  # the depths at which the round may end
+    bars: Floats  # there; −∞ where all but the best fall, whatever they have shown
 
 
 def next_look(
@@ -69,13 +82,39 @@ def next_look(
     top: int,
     scaling: Scaling,
     elapsed: float,
-    slack: float,
     leader_pulls: float,
 ) -> int:
     """The look at which the next round should end; the next look counts as 0.
 
-    The leader is pulled `leader_pulls` times as often as others; `slack` is the tolerance.
+    The leader is pulled `leader_pulls` times as often as others.
     """
+    falls, weights, stay, depths = _imagined(position, top, leader_pulls)
+    extra = leader_pulls - 1
+    pace = _TOWARDS_AN_END if np.isneginf(position.bars[-1]) else _AS_EVER
+    return _choose(
+        falls, weights, 0, depths, scaling, top=stay, elapsed=elapsed, extra=extra, pace=pace
+    )
+
+
+def chance_in_time(
+    position: Position,
+    *,
+    top: int,
+    scaling: Scaling,
+    seconds: float,
+    leader_pulls: float,
+) -> float:
+    """In which share of the worlds the race would be over within `seconds`."""
+    falls, weights, stay, depths = _imagined(position, top, leader_pulls)
+    size = _sizes(falls, weights, 0, depths, stay, leader_pulls - 1)
+    on = _going_on(depths, size, scaling, _AS_EVER)[0]
+    return float(((size[-1] == 0) & (on <= seconds)).mean())
+
+
+def _imagined(
+    position: Position, top: int, leader_pulls: float
+) -> tuple[Ints, Floats, Floats, Floats]:
+    """Worlds that fit what was seen: at which of the depths each arm falls, and how many stay."""
     order = np.argsort(-position.means, kind="stable")
     weights = _weights(order.size, _MOST_ARMS)
     some = order[(np.cumsum(weights) - weights).astype(np.int64)]
@@ -84,16 +123,14 @@ def next_look(
     worlds = position.means[some] + unsure * _normals(0)[:, : some.size]
     gaps = _last_of_the_best(worlds, weights, top) - worlds
     noise = variances + variances[0] / leader_pulls
-    drifts = _EDGE * (gaps + slack) / np.sqrt(np.maximum(noise, 1e-300))
-    first = int(np.searchsorted(_GRID, depth, side="right"))
-    depths = np.r_[float(depth), _GRID[first : first + bars.size]]
+    drifts = _EDGE * gaps / np.sqrt(np.maximum(noise, 1e-300))
+    depths = np.r_[float(depth), position.looks]
     start = position.scores[some] * np.sqrt(max(depth - PILOT, 1))
     luck = _LUCK * _normals(1)[:, : some.size]
     falls = _falls(start, drifts, luck, depths, bars, depth)
     best = gaps <= 0
     falls[best] = depths.size  # they stay; a world is over when only they are in
-    stay, extra = best @ weights, leader_pulls - 1
-    return _choose(falls, weights, 0, depths, scaling, top=stay, elapsed=elapsed, extra=extra)
+    return falls, weights, best @ weights, depths
 
 
 def _last_of_the_best(worlds: Floats, weights: Floats, top: int) -> Floats:
@@ -147,42 +184,49 @@ def _choose(
     top: int | Floats,
     elapsed: float,
     extra: float,
+    pace: Pace = _AS_EVER,
 ) -> int:
     """The look to go to next, counted from 0, given when arms fall; `always` more never fall."""
-    alive = (falls > np.arange(depths.size)[:, None, None]) @ weights + always
-    # How many pulls a round has for each pull of an arm: none once a world is over.
-    size = np.where(alive > top, alive + np.minimum(extra, alive - 2), 0.0)
+    size = _sizes(falls, weights, always, depths, top, extra)
     last = int(np.argmax(np.append((size == 0).all(axis=1), True)))
     last = max(min(last, depths.size - 1), 1)
     depths, size = depths[: last + 1], size[: last + 1]
     costs = scaling.seconds(float(size[0].max()) * (depths[1:] - depths[0]))
-    able = _within_reach(costs, elapsed)
-    on = _going_on(depths, size, scaling)
+    able = _within_reach(costs, elapsed, pace)
+    on = _going_on(depths, size, scaling, pace)
     least = _least(depths, size, scaling)
     ratios = ((costs[:, None] + on[1:]) / least).mean(axis=1)
     return int(able[np.argmin(ratios[able])])
 
 
-def _within_reach(costs: Floats, elapsed: float) -> Ints:
+def _sizes(
+    falls: Ints, weights: Floats, always: int, depths: Floats, top: int | Floats, extra: float
+) -> Floats:
+    """How many pulls a round has for each pull of an arm: none once a world is over."""
+    alive = (falls > np.arange(depths.size)[:, None, None]) @ weights + always
+    return np.where(alive > top, alive + np.minimum(extra, alive - 2), 0.0)
+
+
+def _within_reach(costs: Floats, elapsed: float, pace: Pace) -> Ints:
     """The looks that are neither too near nor too far, compared with the time that has passed."""
     if elapsed <= 0:
         return np.arange(costs.size)
-    able = np.flatnonzero((costs >= _SHORTEST * elapsed) & (costs <= _LONGEST * elapsed))
+    able = np.flatnonzero((costs >= pace.shortest * elapsed) & (costs <= _LONGEST * elapsed))
     if able.size:
         return able
     return np.array([0 if costs[0] > _LONGEST * elapsed else costs.size - 1])
 
 
-def _going_on(depths: Floats, size: Floats, scaling: Scaling) -> Floats:
+def _going_on(depths: Floats, size: Floats, scaling: Scaling, pace: Pace) -> Floats:
     """The seconds from each look (rows) to the end of each world (columns).
 
-    Each round takes at most `_LONGER` times as long as all earlier pulls would have taken at once.
+    Each round takes at most `pace.longer` times as long as all earlier pulls at once would have.
     """
     here = depths[:, None]
     some = size > 0
     pulls = np.where(some, size, 1.0)
     before = scaling.seconds((pulls * here).ravel())
-    reach = scaling.pulls(_LONGER * before).reshape(size.shape) / pulls
+    reach = scaling.pulls(pace.longer * before).reshape(size.shape) / pulls
     there = np.searchsorted(depths, (here + reach).ravel(), side="right").reshape(size.shape) - 1
     place = np.arange(depths.size)[:, None]
     there = np.minimum(np.maximum(there, place + 1), depths.size - 1)

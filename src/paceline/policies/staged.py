@@ -157,10 +157,14 @@ class StagedPacer(Pacer):
     def _options(self) -> dict[str, Any]:
         return {
             "top": self.task.top,
-            "pulls": int(self.tally.pulls[self.alive].mean()),
+            "pulls": int(self._pulled().mean()),
             "floor": self.floor,
             "sizes": self.sizes,
         }
+
+    def _pulled(self) -> Ints:
+        """How often each arm still in has been pulled."""
+        return self.tally.pulls[self.alive]
 
     # Stages.
 
@@ -168,7 +172,7 @@ class StagedPacer(Pacer):
         """The pulls up to the next cut; cuts that already have enough pulls are made at once."""
         while self.alive.size > self.task.top:
             target = self.chain.pulls[self.stage + 1]
-            missing = np.maximum(target - self.tally.pulls[self.alive], 0)
+            missing = np.maximum(target - self._pulled(), 0)
             if missing.any():
                 return self._round(missing)
             self.stage += 1
@@ -227,7 +231,7 @@ class StagedPacer(Pacer):
 
     def _end(self, left: float) -> Round | Verdict:
         """Make the last cut; or add a stage, if the pulls were quicker than expected."""
-        arms, each = self.alive.size, int(self.tally.pulls[self.alive].min())
+        arms, each = self.alive.size, int(self._pulled().min())
         more = self.clock.whole_pulls(max(left, 0.0)) // arms
         if more >= max(1.0, _WORTH_A_STAGE * each):
             self.chain = Chain((arms, self.task.top), (each, each + more), (left,), self.task.top)
@@ -248,7 +252,7 @@ class StagedPacer(Pacer):
 
     def _not_behind(self, planned: int) -> int:
         """How many arms are not clearly behind; more if the floor demands it."""
-        top, each = self.task.top, int(self.tally.pulls[self.alive].min())
+        top, each = self.task.top, int(self._pulled().min())
         kept = max(self.sight.near(self.tally, self.alive), top + 1)
         while kept < planned and each * _power_of_two(kept - top + 1) < self.floor:
             kept = top - 1 + 2 * _power_of_two(kept - top + 1)
