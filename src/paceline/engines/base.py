@@ -5,7 +5,7 @@ Workers are given jobs whose cores fit into the pool, and report what happens to
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from paceline.engines.events import Event
 from paceline.engines.jobs import Job
@@ -28,7 +28,10 @@ class Workers(Protocol):
     """Runs the jobs of one race. Whoever gives them out makes sure that their cores fit."""
 
     def start(self, job: Job) -> None:
-        """Begin a job. If it cannot begin at once, `Loading` is its first event."""
+        """Begin a job. If it cannot begin at once, `Loading` is its first event.
+
+        If the machine is short of something that it takes, `Lost` says so: nothing is raised.
+        """
 
     def end(self, job: int) -> None:
         """End a job and everything it started; its last event comes when all of that is gone.
@@ -41,6 +44,18 @@ class Workers(Protocol):
 
     def close(self) -> None:
         """End everything, and leave nothing behind."""
+
+
+@runtime_checkable
+class MayStarve(Protocol):
+    """Workers of a machine that may be so full of others' work that the race itself is late.
+
+    Workers may be this as well; a race then stops before its deadline by what it will be late.
+    """
+
+    @property
+    def starved_seconds(self) -> float:
+        """How long this process was kept from its work at worst, not long ago."""
 
 
 class Engine(Protocol):

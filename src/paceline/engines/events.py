@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 FailureKind = Literal[
-    "exception", "no number", "exit status", "no start", "died", "timeout", "out of bounds"
+    "exception",
+    "no number",
+    "exit status",
+    "no start",
+    "died",  # its worker ended by itself
+    "timeout",
+    "out of bounds",
+    # Those below need not be the work of the pull: `paceline.pools.blame` has the rules.
+    "machine",  # it could not be started or loaded for want of memory, processes, files …
+    "killed",  # by a signal that may have come from outside
+    "shortage",  # it ran out of memory, processes, files …
+    "died after others",  # in a worker in which pulls of other arms had run before
 ]
 
 
@@ -22,7 +33,12 @@ class Failure:
     @property
     def blames_one(self) -> bool:
         """Whether it is known which pull of a group failed: an earlier one may kill the worker."""
-        return self.kind not in ("died", "timeout")
+        return self.kind not in ("died", "timeout", "machine", "killed", "died after others")
+
+    @property
+    def is_by_pulls(self) -> bool:
+        """Whether a pull caused it, this one or another, and not the machine."""
+        return self.kind not in ("machine", "killed", "shortage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +84,13 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The job is over, and none of its pulls is to blame: it was ended, or its machine was lost."""
+    """The job is over, and none of its pulls is to blame.
+
+    `why` says what the machine did to it; it is empty if the job was told to end.
+    """
 
     job: int
+    why: str = ""
 
 
 Event = Loading | Began | Values | Finished | Failed | Lost

@@ -15,11 +15,15 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """Pulls that one worker does, its runs taking turns, on `cores` cores."""
+    """Pulls that one worker does, its runs taking turns, on `cores` cores.
+
+    `fresh` asks for a worker in which no pull of another arm has run.
+    """
 
     number: int
     runs: tuple[Run, ...]
     cores: int
+    fresh: bool = False
 
     @property
     def pulls(self) -> int:

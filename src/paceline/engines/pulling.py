@@ -4,14 +4,13 @@ Functions are called here. Commands are run as by the local workers: they are to
 their values are read in the same way.
 """
 
-import tempfile
-
-from paceline.commands import Command
+from paceline.commands import Command, NoValue, finding
 from paceline.engines.events import Failure
+from paceline.engines.local.descriptors import scratch
+from paceline.engines.local.process.evaluating import kept, trouble
 from paceline.engines.local.process.evaluating import number as number_of
-from paceline.engines.local.process.evaluating import trouble
 from paceline.engines.local.process.running import core_variables, run
-from paceline.engines.local.wire import LOG_TAIL, read, remove_stale, tail
+from paceline.engines.local.wire import LOG_TAIL, remove_stale, tail
 from paceline.engines.workload import Workload
 
 
@@ -56,13 +55,14 @@ def _run(
     invocation = workload.invocation(arm, number, cores)
     remove_stale(invocation.file)
     environment = core_variables(cores) | invocation.environment
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+    with scratch() as stdout, scratch() as stderr:
         files = stdout.fileno(), stderr.fileno()
         ran = run(invocation.argv, environment, invocation.cwd, *files)
         if not isinstance(ran, float):
             kind, message, _ = ran
             return Failure(kind, message, tail(stderr, LOG_TAIL))
-        value = read(command.value, invocation.file, stdout, ran)
-        if isinstance(value, Failure):
-            return Failure(value.kind, value.message, tail(stderr, LOG_TAIL))
-        return value
+        where = command.value
+        try:
+            return finding.read(where.kind, where.argument, invocation.file, files[0], ran)
+        except NoValue as error:
+            return Failure("no number", kept(str(error)), tail(stderr, LOG_TAIL))

@@ -9,6 +9,7 @@ import pytest
 
 # Before they are imported, so that a broken law shows the values.
 pytest.register_assert_rewrite(
+    "paceline.testing.blame",
     "paceline.testing.driving",
     "paceline.testing.engines",
     "paceline.testing.evidence",

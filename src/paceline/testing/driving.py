@@ -40,9 +40,9 @@ class Driver:
         self._patience = patience
         self._numbers = count()
 
-    def start(self, *runs: Run, cores: int = 1) -> Job:
+    def start(self, *runs: Run, cores: int = 1, fresh: bool = False) -> Job:
         """Start a job of these runs."""
-        job = Job(next(self._numbers), runs, cores)
+        job = Job(next(self._numbers), runs, cores, fresh)
         self.heard[job.number] = []
         self.workers.start(job)
         return job

@@ -3,7 +3,7 @@
 import math
 import os
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,10 +18,11 @@ from paceline.engines.events import Failed, Finished, Lost
 from paceline.engines.jobs import Job, Run
 from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput
+from paceline.testing.blame import BlameLaws
 from paceline.testing.driving import ARMS, Driver, answer, expected, seeds
 
 
-class EngineContract(ABC):
+class EngineContract(BlameLaws):
     """Every engine keeps these laws. Make one in `engine`.
 
     `patience` is how many seconds, on the engine's clock, a quick job may take. A pull that takes

@@ -22,9 +22,11 @@ def workload(evaluate: Any, arms: Sequence[Any] = (0.0, 1.0)) -> Workload:
     return Workload(evaluate, arms, seeds)
 
 
-def opened(evaluate: Any, arms: Sequence[Any] = (0.0, 1.0), cores: int = 2) -> LocalWorkers:
+def opened(
+    evaluate: Any, arms: Sequence[Any] = (0.0, 1.0), cores: int = 2, *, share: bool = True
+) -> LocalWorkers:
     """Workers that are pinned to nothing."""
-    return LocalWorkers(workload(evaluate, arms), (), cores)
+    return LocalWorkers(workload(evaluate, arms), (), cores, share=share)
 
 
 def job(number: int, arm: int = 0, pulls: int = 1, cores: int = 1) -> Job:

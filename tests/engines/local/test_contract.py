@@ -5,6 +5,11 @@ from paceline.engines.local import LocalEngine
 from paceline.testing import EngineContract
 
 
+class TestLocalWithoutForks(EngineContract):
+    def engine(self) -> Engine:
+        return LocalEngine(share=False)
+
+
 class TestLocal(EngineContract):
     def engine(self) -> Engine:
         return LocalEngine()

@@ -10,10 +10,13 @@ from collections.abc import Iterator
 import pytest
 
 from paceline.engines.events import Began, Finished, Lost
+from paceline.engines.local.process.killing import TEMPLATE
 from paceline.engines.local.workers import LocalWorkers
 from paceline.errors import RaceFailed
 from tests.engines.local.driving import ends, job, opened, run, until, values
-from tests.races.processes import MARK, all_die_with_the_driver, gone, marked
+from tests.races.processes import MARK, all_die_with_the_driver, below, gone, marked
+
+SUPERVISOR_KILLED = "the process that starts the workers was killed"
 
 
 @pytest.fixture
@@ -36,6 +39,12 @@ def supervisor(workers: LocalWorkers) -> int:
     return workers._supervision._process.pid
 
 
+def ours(workers: LocalWorkers) -> list[int]:
+    """The processes that are there without a worker."""
+    process = supervisor(workers)
+    return sorted([process, *below(process, TEMPLATE)])
+
+
 def begun(workers: LocalWorkers, number: int, mark: str) -> None:
     """Start a job, and wait until its children are there too."""
     workers.start(job(number, arm=1))
@@ -51,7 +60,7 @@ def test_when_a_job_is_ended(mark: str) -> None:
         begun(workers, 0, mark)
         workers.end(0)
         assert until(workers, ends) == [Lost(0)]
-        assert marked(mark) == [supervisor(workers)]
+        assert sorted(marked(mark)) == ours(workers)
 
 
 def test_when_the_workers_are_closed(mark: str) -> None:
@@ -67,7 +76,7 @@ def test_when_a_worker_dies(mark: str) -> None:
 
     with opened(dies) as workers:
         run(workers, job(0))
-        assert marked(mark) == [supervisor(workers)]
+        assert sorted(marked(mark)) == ours(workers)
 
 
 def test_when_the_supervisor_is_killed_and_another_one_takes_over(mark: str) -> None:
@@ -75,7 +84,7 @@ def test_when_the_supervisor_is_killed_and_another_one_takes_over(mark: str) -> 
         begun(workers, 0, mark)
         before = marked(mark)
         os.kill(supervisor(workers), signal.SIGKILL)
-        assert until(workers, ends) == [Lost(0)]
+        assert until(workers, ends) == [Lost(0, SUPERVISOR_KILLED)]
         assert not set(before) & set(marked(mark))
         events = run(workers, job(1, arm=0))
         assert ends(events) == {1: Finished(1)}
@@ -94,7 +103,7 @@ def test_a_supervisor_that_dies_again_and_again_stops_the_race(mark: str) -> Non
         for number in range(20):
             workers.start(job(number))
             os.kill(supervisor(workers), signal.SIGKILL)
-            assert Lost(number) in until(workers, ends)
+            assert Lost(number, SUPERVISOR_KILLED) in until(workers, ends)
         os.kill(supervisor(workers), signal.SIGKILL)
         with pytest.raises(RaceFailed, match="died 21 times"):
             workers.wait(20)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from paceline import Command
-from paceline.commands.value import Value, parse_value
-from paceline.engines.events import Failure
+from paceline.commands import NoValue, Value, finding, parse_value
 from paceline.engines.jobs import Job, Run
 from paceline.engines.local import wire
 from paceline.errors import InvalidInput
@@ -46,15 +45,26 @@ def test_a_command_is_sent_filled_in_and_its_stale_file_is_removed(tmp_path: Pat
     stale.write_text("1.0")
     load = workload(command, [{"x": 0.5}, {"x": 1}])
     order = wire.order(load, Job(0, (Run(0, 4, 1),), 2))
-    assert order == ("command", (("sim", "0.5", "-j", "2"), {"S": "4"}, str(tmp_path)))
+    assert order == (
+        "command",
+        (
+            ("sim", "0.5", "-j", "2"),
+            {"S": "4"},
+            str(tmp_path),
+            str(stale),
+            ("file", "out-{seed}"),
+            finding.__file__,
+        ),
+    )
     assert not stale.exists()
     assert wire.pack(load) == b""
 
 
-def read(value: str, printed: bytes, file: str | None = None) -> float | Failure:
+def read(value: str, printed: bytes, file: str | None = None) -> float:
     with tempfile.TemporaryFile(buffering=0) as stdout:
         stdout.write(printed)
-        return wire.read(parse_value(value), file, stdout, seconds=1.5)
+        where = parse_value(value)
+        return finding.read(where.kind, where.argument, file, stdout.fileno(), seconds=1.5)
 
 
 def test_values_are_read_from_what_was_printed_or_written(tmp_path: Path) -> None:
@@ -78,15 +88,15 @@ def test_values_are_read_from_what_was_printed_or_written(tmp_path: Path) -> Non
 )
 def test_what_gives_no_number_says_why(value: str, printed: bytes, message: str) -> None:
     file = "/nowhere/out" if value.startswith("file") else None
-    found = read(value, printed, file)
-    assert isinstance(found, Failure)
-    assert found.kind == "no number"
-    assert found.message.startswith(message)
+    with pytest.raises(NoValue) as caught:
+        read(value, printed, file)
+    assert str(caught.value).startswith(message)
 
 
 def test_only_the_end_of_much_output_is_read_for_the_last_number() -> None:
     assert read("last", b"1 " * (1 << 23) + b"2.5") == 2.5
-    assert isinstance(read("last", b"7 " + b"x" * (1 << 17)), Failure)
+    with pytest.raises(NoValue, match="with a word of more than 65,536 bytes"):
+        read("last", b"7 " + b"x" * (1 << 17))
     assert Value("last") == parse_value("last")
 
 

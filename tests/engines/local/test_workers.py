@@ -1,6 +1,7 @@
 """The workers of local processes: what is heard of jobs, and which worker gets them."""
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from paceline.engines.base import Engine
 from paceline.engines.events import Began, Failed, Finished, Loading, Lost, Values
 from paceline.engines.jobs import Job, Run
 from paceline.engines.local import LocalEngine
+from paceline.engines.local.descriptors import is_hung_up
 from paceline.engines.local.workers import LocalWorkers
 from paceline.machine import available_cores
 from tests.engines.local.driving import (
@@ -146,6 +148,20 @@ def test_a_worker_that_dies_fails_its_pull() -> None:
         assert found.detail == "goodbye\n"
         assert not found.blames_one
         assert failure(run(workers, job(1))).kind == "died"  # another one was started
+
+
+def test_a_job_that_was_given_to_a_dead_worker_is_not_to_blame() -> None:
+    """It was idle when it died, and the driver has not heard of that yet."""
+    with opened(process, cores=1) as workers:
+        (pid,) = values(run(workers, job(0)))
+        os.kill(int(pid), signal.SIGKILL)
+        (worker,) = workers._workers.values()
+        until_gone = time.monotonic() + 20
+        while not is_hung_up(worker.channel):
+            assert time.monotonic() < until_gone
+            time.sleep(0.01)
+        assert ends(run(workers, job(1))) == {1: Lost(1)}
+        assert ends(run(workers, job(2))) == {2: Finished(2)}
 
 
 def test_the_end_of_a_worker_may_be_heard_from_the_supervisor_first(

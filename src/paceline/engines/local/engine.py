@@ -25,12 +25,16 @@ class LocalEngine:
     ...         events += workers.wait(None)
     >>> events
     [Loading(job=0), Began(job=0), Values(job=0, values=[20.0, 40.0], ...), Finished(job=0)]
+
+    With `share=False` every worker imports the user's modules by itself. They need not: where it is
+    safe, they are forked from a process that has.
     """
 
     name: str = "local"
     abilities: Abilities = Abilities(  # noqa: RUF009 - it is frozen
         kill=True, pin=True, commands=True, group=_LARGEST_GROUP, survives_driver=False
     )
+    share: bool = True
 
     def available(self) -> AvailableCores:
         """What Slurm, the affinity mask and the cgroup quota leave."""
@@ -38,7 +42,7 @@ class LocalEngine:
 
     def open(self, workload: Workload, cores: int) -> LocalWorkers:
         """Workers pinned to processors, unless the pool has more cores than the machine."""
-        return LocalWorkers(workload, self.available().cpu_ids, cores)
+        return LocalWorkers(workload, self.available().cpu_ids, cores, share=self.share)
 
     def now(self) -> float:
         """The monotonic clock."""

@@ -1,14 +1,17 @@
 """What the driver holds of one worker process."""
 
-import contextlib
 import os
 import pickle
 import socket
-import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from paceline.engines.jobs import Job
+from paceline.engines.local.answers import Turn
+from paceline.engines.local.descriptors import file_with, pair, scratch
+from paceline.engines.local.process.orders import LARGEST_MESSAGE
 from paceline.engines.local.wire import LOG_TAIL, tail
 
 
@@ -22,27 +25,47 @@ class Handle:
     log: BinaryIO  # what functions print; for commands, their stderr
     output: BinaryIO | None  # what a command prints to stdout
     processors: list[int] = field(default_factory=list)
-    job: Job | None = None
+    turn: Turn | None = None  # the job it has
     log_start: int = 0
+    spawned: float = field(default_factory=time.monotonic)
+    loading_seconds: float = 0.0
     ready: bool = False  # whether it has loaded what it needs
     listening: bool = True
-    ended: bool = False  # by us: what it still says does not count
+    ended: bool = False  # not by its job: what it still says does not count
+    wrong: str = ""  # what it said that makes no sense; it is ended, and its pull has failed
+    served: set[int] = field(default_factory=set)  # the arms whose pulls have run in it
 
     @classmethod
     def create(cls, number: int, cores: int, *, command: bool) -> tuple["Handle", socket.socket]:
         """The handle of a worker to be started, and the other end of its channel."""
-        mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # The files are closed with the worker.
-        log = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115
-        output = tempfile.TemporaryFile("wb+", buffering=0) if command else None  # noqa: SIM115
-        return cls(number, cores, mine, log, output), its
+        mine, its = pair()
+        return cls(number, cores, mine, scratch(), scratch() if command else None), its
+
+    @property
+    def job(self) -> Job | None:
+        """The job it has."""
+        return None if self.turn is None else self.turn.job
 
     def send(self, job: Job, order: tuple[str, Any]) -> None:
         """Send it a job, to run on its `processors`."""
-        self.job = job
+        self.turn = Turn(job, began=self.ready)
+        if self.output is None:  # a command is a process of its own, and leaves nothing in this one
+            self.served.update(run.arm for run in job.runs)
         self.log_start = os.fstat(self.log.fileno()).st_size
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end is reported
-            self.channel.send(pickle.dumps((self.processors, *order)))
+        message = pickle.dumps((job.number, self.processors, *order))
+        try:
+            if len(message) <= LARGEST_MESSAGE:
+                self.channel.send(message)
+            else:
+                with file_with(message) as file:
+                    socket.send_fds(self.channel, [b"in a file"], [file.fileno()])
+        except (BrokenPipeError, ConnectionResetError):  # the supervisor reports its end
+            self.ended |= self.ready  # it was idle then: this job has nothing to do with it
+
+    def loaded(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Note that it has loaded what it needs."""
+        self.ready = True
+        self.loading_seconds = clock() - self.spawned
 
     def log_tail(self) -> str:
         """The end of what its job has printed."""

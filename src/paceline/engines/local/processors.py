@@ -1,12 +1,14 @@
 """Which processors a race uses, and which of them are free."""
 
 import contextlib
-import fcntl
-import os
-import tempfile
+import errno
+import socket
 from collections.abc import Sequence
-from pathlib import Path
-from typing import BinaryIO
+
+# The claims are names of sockets, not files. There is no folder that somebody else could have made
+# first, nothing can block, and the kernel removes a name when its socket is closed. Who takes all
+# of the names only makes races choose as if there were no claims.
+_NAME = "\0paceline-processor-{}"
 
 
 class Processors:
@@ -27,7 +29,7 @@ class Processors:
     """
 
     def __init__(self, candidates: Sequence[int], cores: int) -> None:
-        self._claims: list[BinaryIO] = []  # each file is locked as long as it is open
+        self._claims: list[socket.socket] = []  # each has its name as long as it is open
         self._free = self._claim(candidates, cores) if cores <= len(candidates) else []
         self._pinned = bool(self._free)
 
@@ -49,23 +51,23 @@ class Processors:
 
     def close(self) -> None:
         """Give up the claims."""
-        for file in self._claims:
-            file.close()
+        for claim in self._claims:
+            claim.close()
 
     def _claim(self, candidates: Sequence[int], cores: int) -> list[int]:
-        """Choose processors, and lock a file for each, which other races on this machine see."""
-        folder = Path(tempfile.gettempdir(), f"paceline-{os.getuid()}")
+        """Choose processors, and claim a name for each, which other races here cannot have."""
         mine: list[int] = []
         with contextlib.suppress(OSError):
-            folder.mkdir(mode=0o700, exist_ok=True)
             for processor in candidates:
-                file = (folder / f"processor-{processor}").open("ab")
+                claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
                 try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    file.close()
+                    claim.bind(_NAME.format(processor))
+                except OSError as error:
+                    claim.close()
+                    if error.errno != errno.EADDRINUSE:
+                        raise
                     continue
-                self._claims.append(file)
+                self._claims.append(claim)
                 mine.append(processor)
                 if len(mine) == cores:
                     return mine

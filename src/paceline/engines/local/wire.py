@@ -1,37 +1,23 @@
-r"""How pulls are sent to a worker, and how the value of a command is read from what it leaves.
+"""How pulls are sent to a worker.
 
 >>> from paceline.engines.jobs import Run
 >>> workload = Workload(max, [[1, 2], [3, 4]], lambda arm, first, pulls: [7] * pulls)
 >>> order(workload, Job(0, (Run(1, 0, 2),), cores=1))
 ('function', [(1, (None, None))])
-
-Reading needs nothing from the driver except the `Value`, so it can be done wherever the command
-ran:
-
->>> import tempfile
->>> with tempfile.TemporaryFile("wb+", buffering=0) as stdout:
-...     stdout.write(b"step 1\nscore = 0.25\n")
-...     read(Value("last"), None, stdout, seconds=1.5)
-20
-0.25
 """
 
 import contextlib
-import math
 import os
-from pathlib import Path
 from typing import Any, BinaryIO
 
-from paceline.commands.value import NoValue, Value
-from paceline.engines.events import Failure
+from paceline.commands import Command, finding
 from paceline.engines.jobs import Job
 from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput
 
 LOG_TAIL = 4_000  # bytes of a pull's output that go into a failure
 
-_ENOUGH_FOR_LAST = 1 << 16
-_MOST_OUTPUT = 1 << 24  # reading it must not miss a deadline
+_LONGEST_WORD = 131_071  # bytes that Linux passes to a program as one argument or variable
 
 
 def pack(workload: Workload) -> bytes:
@@ -40,13 +26,13 @@ def pack(workload: Workload) -> bytes:
     >>> len(pack(Workload(max, [[1, 2], [3, 4]], lambda arm, first, pulls: [7] * pulls))) > 0
     True
     """
-    import cloudpickle
-
     if workload.is_command:
         return b""
+    from paceline.engines.local.packing import dumps  # what it needs takes a while to import
+
     loaded = (workload.evaluate, list(workload.arms), workload.takes_seed, workload.takes_cores)
     try:
-        return bytes(cloudpickle.dumps(loaded))
+        return dumps(loaded)
     except Exception as error:  # whatever the user's objects raise when pickled
         raise InvalidInput(
             f"the function or the arms cannot be sent to a worker process ({error}): open "
@@ -63,7 +49,40 @@ def order(workload: Workload, job: Job) -> tuple[str, Any]:
     (run,) = job.runs
     invocation = workload.invocation(run.arm, run.first, job.cores)
     remove_stale(invocation.file)
-    return "command", (invocation.argv, invocation.environment, invocation.cwd)
+    assert isinstance(workload.evaluate, Command)
+    value = workload.evaluate.value
+    return "command", (
+        invocation.argv,
+        invocation.environment,
+        invocation.cwd,
+        invocation.file,
+        (value.kind, value.argument),
+        finding.__file__,  # which the worker loads to find the value
+    )
+
+
+def check(workload: Workload) -> None:
+    """Refuse commands that are longer than any program can be given."""
+    if not workload.is_command:
+        return
+    longest_of_all = os.sysconf("SC_ARG_MAX")
+    inherited = sum(len(name) + len(text) + 2 for name, text in os.environb.items())
+    for arm in range(len(workload.arms)):
+        invocation = workload.invocation(arm, 0, 1)
+        variables = [f"{name}={text}" for name, text in invocation.environment.items()]
+        lengths = [len(os.fsencode(word)) for word in (*invocation.argv, *variables)]
+        if max(lengths) > _LONGEST_WORD:
+            raise InvalidInput(
+                f"the command of arm {arm} has an argument or a variable of {max(lengths):,} "
+                f"bytes, but a program can be given {_LONGEST_WORD:,} at most: write it into a "
+                "file, and pass the name of that"
+            )
+        if sum(lengths) + 9 * len(lengths) + inherited > longest_of_all:
+            raise InvalidInput(
+                f"the command of arm {arm} has {sum(lengths):,} bytes of arguments and variables, "
+                f"but a program can be given {longest_of_all - inherited:,} here: write them into "
+                "a file, and pass the name of that"
+            )
 
 
 def remove_stale(file: str | None) -> None:
@@ -71,21 +90,6 @@ def remove_stale(file: str | None) -> None:
     if file is not None:
         with contextlib.suppress(OSError):
             os.unlink(file)
-
-
-def read(value: Value, file: str | None, stdout: BinaryIO, seconds: float) -> float | Failure:
-    """The value of a command that ended well, from what it printed or from the file it wrote."""
-    output = tail(stdout, _ENOUGH_FOR_LAST if value.kind == "last" else _MOST_OUTPUT)
-    if len(output) >= _MOST_OUTPUT:
-        return Failure("no number", f"printed more than {_MOST_OUTPUT:,} bytes, too many to search")
-    try:
-        text = None if file is None else Path(file).read_text(errors="replace")
-        found = value.read(output, text, seconds)
-    except OSError as error:
-        return Failure("no number", f"wrote no file {file}: {error.strerror}")
-    except NoValue as error:
-        return Failure("no number", f"gave no number: {error}")
-    return found if math.isfinite(found) else Failure("no number", f"gave {found}")
 
 
 def tail(file: BinaryIO, most: int, start: int = 0) -> str:

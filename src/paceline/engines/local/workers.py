@@ -4,37 +4,60 @@ A worker serves pulls of one core count, because libraries fix their number of t
 imported. Idle workers are kept and reused.
 """
 
-import pickle
+import math
 import selectors
-import tempfile
+import time
 from collections.abc import Sequence
-from typing import BinaryIO
 
-from paceline.commands import Command
 from paceline.engines.events import Began, Event, Failed, Failure, Finished, Loading, Lost, Values
 from paceline.engines.jobs import Job
 from paceline.engines.local import wire
+from paceline.engines.local.blame import blame
+from paceline.engines.local.descriptors import file_with, is_hung_up
 from paceline.engines.local.handle import Handle
+from paceline.engines.local.process.evaluating import Trouble
+from paceline.engines.local.process.messages import LARGEST_ANSWER, Malformed, decode
+from paceline.engines.local.process.outside import is_shortage
 from paceline.engines.local.processors import Processors
-from paceline.engines.local.supervision import Supervision, allow_files, receive
+from paceline.engines.local.promptness import Promptness
+from paceline.engines.local.replacing import Replacing
+from paceline.engines.local.starvation import Starvation
+from paceline.engines.local.supervision import Ended, Supervision, allow_files, receive
 from paceline.engines.workload import Workload
+
+_STARVED_SECONDS = 0.1  # on a calm machine it is a thousandth
 
 
 class LocalWorkers:
-    """Runs jobs in worker processes on this machine, pinned to some of the `processors`."""
+    """Runs jobs in worker processes on this machine, pinned to some of the `processors`.
 
-    def __init__(self, workload: Workload, processors: Sequence[int], cores: int) -> None:
+    They `share` what they load where that is safe: the first imports it, the others are forked.
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        processors: Sequence[int],
+        cores: int,
+        *,
+        share: bool = True,
+    ) -> None:
         allow_files(cores)
+        wire.check(workload)
         self._workload = workload
-        self._load = _file_with(wire.pack(workload))
+        self._share = share and not workload.is_command
+        self._load = file_with(wire.pack(workload))
         self._processors = Processors(processors, cores)
         self._most_idle = cores  # each holds the user's modules and all arms
         self._workers: dict[int, Handle] = {}
         self._idle: list[Handle] = []  # the most recently used last
         self._by_job: dict[int, Handle] = {}
         self._count = 0
+        self._replacing = Replacing()
         self._unsaid: list[Event] = []  # what the next wait reports first
         self._supervision = Supervision()
+        self._promptness = Promptness()  # after the supervisor: workers are to have usual slices
+        self._starvation = Starvation()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._supervision.control, selectors.EVENT_READ, None)
 
@@ -47,7 +70,13 @@ class LocalWorkers:
     def start(self, job: Job) -> None:
         """Send a job to an idle worker for that many cores, or to a new one."""
         order = wire.order(self._workload, job)
-        worker = self._idle_worker(job.cores) or self._spawn(job.cores)
+        try:
+            worker = self._idle_worker(job) or self._spawn(job.cores)
+        except OSError as error:
+            if not is_shortage(error):
+                raise
+            self._unsaid.append(Lost(job.number, f"a worker could not be started: {error}"))
+            return
         worker.processors = self._processors.take(job.cores, worker.processors)
         worker.send(job, order)
         self._by_job[job.number] = worker
@@ -64,16 +93,28 @@ class LocalWorkers:
     def wait(self, seconds: float | None) -> list[Event]:
         """Wait until something happens, at most `seconds`, and return what did."""
         events, self._unsaid = self._unsaid, []
-        for key, _ in self._selector.select(0 if events else seconds):
+        until = math.inf if seconds is None else time.monotonic() + seconds
+        ready = self._selector.select(0)
+        while not ready and not events and (left := until - time.monotonic()) > 0:
+            ready = self._selector.select(self._starvation.part(left))
+            self._starvation.woken()
+        for key, _ in ready:
             if key.data is None:
                 events += self._hear_supervisor()
             else:
                 events += self._hear(key.data)
         return events
 
+    @property
+    def starved_seconds(self) -> float:
+        """How long this process was kept from its work at worst, not long ago."""
+        return self._starvation.seconds
+
     def close(self) -> None:
         """End everything."""
-        self._supervision.close()
+        # Each wait would cost a moment that may be long: then the supervisor ends it afterwards.
+        self._supervision.close(wait=self.starved_seconds < _STARVED_SECONDS)
+        self._promptness.close()
         for worker in self._workers.values():
             worker.close()
         self._workers.clear()
@@ -81,11 +122,12 @@ class LocalWorkers:
         self._processors.close()
         self._load.close()
 
-    def _idle_worker(self, cores: int) -> Handle | None:
+    def _idle_worker(self, job: Job) -> Handle | None:
         """The most recently used one, if possible one whose processors are free."""
         chosen: Handle | None = None
+        mine = {run.arm for run in job.runs}
         for worker in reversed(self._idle):
-            if worker.cores == cores:
+            if worker.cores == job.cores and (not job.fresh or worker.served <= mine):
                 if self._processors.are_free(worker.processors):
                     chosen = worker
                     break
@@ -101,7 +143,7 @@ class LocalWorkers:
         self._count += 1
         with its:
             files = [its.fileno(), worker.log.fileno(), (worker.output or self._load).fileno()]
-            self._supervision.spawn(worker.number, cores, files)
+            self._supervision.spawn(worker.number, cores, files, share=self._share)
         self._workers[worker.number] = worker
         self._selector.register(worker.channel, selectors.EVENT_READ, worker)
         return worker
@@ -109,53 +151,61 @@ class LocalWorkers:
     def _hear(self, worker: Handle) -> list[Event]:
         if not worker.listening:  # the supervisor reported its end in the same moment
             return []
-        message = receive(worker.channel)
-        if not message:  # it is gone, and the supervisor will say how
+        message = receive(worker.channel, LARGEST_ANSWER)
+        if not message and is_hung_up(worker.channel):  # the supervisor will say how it ended
             self._ignore(worker)
             return []
         return self._take_in(worker, message)
 
     def _take_in(self, worker: Handle, message: bytes) -> list[Event]:
         """What a worker said, turned into events."""
-        job = worker.job
-        if job is None or worker.ended:
+        if worker.ended or worker.wrong:
             return []
-        match pickle.loads(message):
-            case ("finished", values, seconds):
-                self._set_free(worker)
-                return [Values(job.number, values, seconds), Finished(job.number)]
-            case ("values", values, seconds):
-                return [Values(job.number, values, seconds)]
-            case ("began",):
-                worker.ready = True
-                return [Began(job.number)]
-            case ("ran", seconds):
-                return self._ran(worker, job, seconds)
-            case ("failed", values, seconds, (kind, what, detail)):
-                failed = Failed(job.number, Failure(kind, what, detail or worker.log_tail()))
-                self._set_free(worker)
-                return [Values(job.number, values, seconds), failed] if values else [failed]
-        raise AssertionError("a worker says nothing else")
+        turn = worker.turn
+        try:
+            answer = decode(message)
+            if turn is None:
+                raise Malformed("an answer to no job")
+            turn.take(answer)
+        except Malformed as error:
+            self._distrust(worker, str(error))
+            return []
+        job = turn.job.number
+        if answer.kind == "began":
+            worker.loaded()
+            return [Began(job)]
+        events: list[Event] = []
+        if answer.values:
+            events.append(Values(job, answer.values, answer.seconds))
+        if answer.kind == "values":
+            return events
+        if answer.trouble is None:
+            events.append(Finished(job))
+        else:
+            events.append(_trouble(job, answer.trouble, worker))
+        self._set_free(worker, answer.threads)
+        return events
 
-    def _ran(self, worker: Handle, job: Job, seconds: float) -> list[Event]:
-        """Read the value of a command that has ended well."""
-        assert worker.output is not None
-        assert isinstance(self._workload.evaluate, Command)
-        run = job.runs[0]
-        file = self._workload.invocation(run.arm, run.first, job.cores).file
-        value = wire.read(self._workload.evaluate.value, file, worker.output, seconds)
-        self._set_free(worker)
-        if isinstance(value, Failure):
-            return [Failed(job.number, Failure(value.kind, value.message, worker.log_tail()))]
-        return [Values(job.number, [value], [seconds]), Finished(job.number)]
+    def _distrust(self, worker: Handle, why: str) -> None:
+        """End a worker that says what makes no sense: something in its process has gone wrong."""
+        worker.wrong = f"the worker process was ended because it sent {why}"
+        if worker in self._idle:
+            self._idle.remove(worker)
+        self._supervision.kill(worker.number)
 
-    def _set_free(self, worker: Handle) -> None:
+    def _set_free(self, worker: Handle, threads: int) -> None:
+        """Keep a worker for another job, unless its threads could disturb that."""
+        if worker.turn is not None:
+            self._replacing.worked += worker.turn.worked
         self._release(worker)
-        self._idle.append(worker)
+        if threads and self._replacing.is_worth(worker.loading_seconds):
+            self._supervision.kill(worker.number)
+        else:
+            self._idle.append(worker)
 
     def _release(self, worker: Handle) -> Job | None:
         """Note that a worker has no job any more; return the one it had."""
-        job, worker.job = worker.job, None
+        job, worker.turn = worker.job, None
         if job is not None:
             del self._by_job[job.number]
             self._processors.release(worker.processors)
@@ -166,25 +216,27 @@ class LocalWorkers:
         if ended is None:
             return self._replace_supervisor()
         worker = self._workers.pop(ended.worker, None)
-        return [] if worker is None else self._bury(worker, ended.status)
+        return [] if worker is None else self._bury(worker, ended)
 
     def _replace_supervisor(self) -> list[Event]:
         """Replace a supervisor that was killed: all that it had started is ended, jobs are lost."""
         self._selector.unregister(self._supervision.control)
+        self._promptness.close()
         self._supervision.replace()
+        self._promptness = Promptness()
         self._selector.register(self._supervision.control, selectors.EVENT_READ, None)
         events: list[Event] = []
         for worker in self._workers.values():
-            worker.ended = True  # its pull is not to blame
-            events += self._bury(worker, 0)
+            events += self._bury(worker, Ended(worker.number, 0, "supervisor"))
         self._workers.clear()
         return events
 
-    def _bury(self, worker: Handle, status: int) -> list[Event]:
-        """Handle the end of a worker: ended by us, or dead with its pull."""
+    def _bury(self, worker: Handle, ended: Ended) -> list[Event]:
+        """Handle the end of a worker: ended by us, or else with somebody to blame."""
         events: list[Event] = []
         worker.channel.setblocking(False)
-        while message := receive(worker.channel):  # what it sent before its end counts
+        # What it sent before its end counts.
+        while message := receive(worker.channel, LARGEST_ANSWER):
             events += self._take_in(worker, message)
         if worker in self._idle:
             self._idle.remove(worker)
@@ -192,9 +244,7 @@ class LocalWorkers:
         if job is not None and worker.ended:
             events.append(Lost(job.number))
         elif job is not None:
-            how = f"signal {-status}" if status < 0 else f"status {status}"
-            what = f"the worker process ended with {how}"
-            events.append(Failed(job.number, Failure("died", what, worker.log_tail())))
+            events.append(_end_of(job, worker, ended))
         self._ignore(worker)
         worker.close()
         return events
@@ -205,9 +255,19 @@ class LocalWorkers:
             worker.listening = False
 
 
-def _file_with(content: bytes) -> BinaryIO:
-    """A file without a name, with this content."""
-    file: BinaryIO = tempfile.TemporaryFile("wb+")  # noqa: SIM115 - closed with the workers
-    file.write(content)
-    file.flush()
-    return file
+def _trouble(job: int, trouble: Trouble, worker: Handle) -> Failed | Lost:
+    """How a job ends whose worker says that something went wrong."""
+    kind, what, detail = trouble
+    if kind == "machine":
+        return Lost(job, what)
+    return Failed(job, Failure(kind, what, detail or worker.log_tail()))
+
+
+def _end_of(job: Job, worker: Handle, ended: Ended) -> Failed | Lost:
+    """How a job ends whose worker is gone, though nobody told it to."""
+    detail = ended.text or worker.log_tail()
+    if worker.wrong:
+        return Failed(job.number, Failure("died", worker.wrong, detail))
+    used = len(worker.served) > 1
+    found = blame(ended.status, ended.why, detail, began=worker.ready, used=used)
+    return Lost(job.number, found) if isinstance(found, str) else Failed(job.number, found)

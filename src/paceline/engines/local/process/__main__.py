@@ -1,4 +1,6 @@
-"""Be the supervisor: `python -P <this folder> <number of the open socket>`.
+"""Be the supervisor: `python -P <this folder> <socket> <pidfd of the driver> <control group>`.
+
+The first two are numbers of open files; -1 and an empty word say that there is none.
 
 The folder is loaded as a package with a name of its own and is removed from the search path. So a
 user's module named `worker`, like one of ours, is still found.
@@ -24,8 +26,8 @@ def load() -> ModuleType:
     package = importlib.util.module_from_spec(spec)
     sys.modules[_NAME] = package
     spec.loader.exec_module(package)
-    return importlib.import_module(f"{_NAME}.supervisor")
+    return importlib.import_module(f"{_NAME}.sharing")
 
 
 if __name__ == "__main__":
-    load().main(int(sys.argv[1]))
+    load().main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -6,9 +6,17 @@ import os
 import signal
 import time
 from collections.abc import Collection
+from typing import Any
 
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_PATIENCE_SECONDS = 2.0  # with a process that does not die at once
+# The names of our processes, as `ps` shows them.
+KEEPER = "paceline-keeper"  # not killed from outside: keepers end by themselves
+TEMPLATE = "pace-template"
+WORKER = "paceline-worker"
+
+_PR_SET_PDEATHSIG, _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER = 1, 15, 36
+_LIBRARY = ctypes.CDLL(None)
+_DEAD = ("Z", "X", "")  # zombie, being removed, gone
+_LONGEST_PAUSE_SECONDS = 0.05  # between two looks at what does not die at once
 
 
 def adopt_orphans() -> None:
@@ -21,26 +29,35 @@ def die_with_parent() -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def kill_tree(pid: int) -> None:
-    """Kill a process and everything below it; it is stopped first, so that it starts no more."""
-    _signal(pid, signal.SIGSTOP)
-    kill_below(pid)
-    _signal(pid, signal.SIGKILL)
+def wake_with_parent() -> None:
+    """Have this process go on, if it was stopped, when its parent ends: it has things to end."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
-def kill_below(pid: int, spare: Collection[int] = ()) -> None:
-    """Kill everything below `pid`, except `spare` and what is below those, until it is gone.
+def name_process(name: str) -> None:
+    """Set the name that `ps` and /proc show, of at most 15 characters."""
+    _prctl(_PR_SET_NAME, ctypes.create_string_buffer(name.encode()))
 
-    Orphans of what dies move up to `pid`, a subreaper, and are found the next time.
+
+def kill_below(pid: int, spare: Collection[int] = (), seconds: float = 2.0) -> bool:
+    """Kill everything below `pid`, except `spare` and what is below those; whether it is gone.
+
+    Orphans of what dies move up to `pid`, a subreaper, and are found the next time. Whole process
+    groups are killed: one that forks and exits again and again is never seen in time itself.
     """
-    give_up = time.monotonic() + _PATIENCE_SECONDS
-    while time.monotonic() < give_up:
-        living = descendants(pid, spare)
-        if not living:
-            return
+    give_up = time.monotonic() + seconds
+    pause = 0.001
+    while living := descendants(pid, spare):
+        if time.monotonic() > give_up:
+            return False
         for one in living:
-            _signal(one, signal.SIGKILL)
-        time.sleep(0.001)
+            group = _group(one)
+            tell(one, signal.SIGKILL)
+            if group > 1 and group != os.getpgrp():
+                tell(-group, signal.SIGKILL)
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+    return True
 
 
 def descendants(pid: int, spare: Collection[int] = ()) -> list[int]:
@@ -48,13 +65,37 @@ def descendants(pid: int, spare: Collection[int] = ()) -> list[int]:
     found: list[int] = []
     pending = [pid]
     while pending:
-        below = [one for one in _children(pending.pop()) if one not in spare]
+        below = [one for one in children(pending.pop()) if one not in spare]
         found += below
         pending += below
-    return [one for one in found if _state(one) not in ("Z", "")]
+    return [one for one in found if _lives(one)]
 
 
-def _children(pid: int) -> list[int]:
+def tell(pid: int, number: int) -> None:
+    """Send a signal to a process, or to the process group `-pid`, if it is still there."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def state(pid: int | str) -> str:
+    """The letter by which `ps` shows what a process does; empty if there is none."""
+    fields = _stat(pid)
+    return fields[0] if fields else ""
+
+
+def _lives(pid: int) -> bool:
+    """Whether any of its threads does: the main one may have ended before the others."""
+    if state(pid) not in _DEAD:
+        return True
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return False
+    return any(state(f"{pid}/task/{thread}") not in _DEAD for thread in threads)
+
+
+def children(pid: int) -> list[int]:
+    """The children of a process, dead ones too."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
@@ -81,13 +122,13 @@ def _parent(pid: str) -> int:
     return int(fields[1]) if fields else 0
 
 
-def _state(pid: int) -> str:
-    fields = _stat(str(pid))
-    return fields[0] if fields else ""
+def _group(pid: int) -> int:
+    fields = _stat(pid)
+    return int(fields[2]) if fields else 0
 
 
-def _stat(pid: str) -> list[str]:
-    """State, parent and so on: what follows the name, which may contain blanks and brackets."""
+def _stat(pid: int | str) -> list[str]:
+    """State, parent, group and so on: what follows the name, which may hold blanks and brackets."""
     try:
         with open(f"/proc/{pid}/stat") as stream:
             return stream.read().rpartition(")")[2].split()
@@ -95,10 +136,5 @@ def _stat(pid: str) -> list[str]:
         return []
 
 
-def _signal(pid: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, number)
-
-
-def _prctl(option: int, value: int) -> None:
-    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+def _prctl(option: int, value: Any) -> None:
+    _LIBRARY.prctl(option, value, 0, 0, 0)

@@ -7,7 +7,8 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 
-from .evaluating import Trouble
+from .evaluating import Trouble, kept
+from .outside import is_shortage, may_be_from_outside
 
 # The common numeric libraries read these once, when they are imported.
 _THREAD_VARIABLES = (
@@ -54,8 +55,9 @@ def run(
             stderr=stderr,
             start_new_session=True,
         )
-    except OSError as error:
-        return "no start", f"could not be started: {error}", ""
+    except (OSError, ValueError) as error:
+        what = kept(f"could not be started: {error}")
+        return "machine" if is_shortage(error) else "no start", what, ""
     try:
         # No other process can have its number until it is reaped: the kill is safe.
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -67,4 +69,6 @@ def run(
     if status == 0:
         return seconds
     what = f"ended with status {status}" if status > 0 else f"was ended by signal {-status}"
-    return "exit status", what, ""
+    # A shell adds 128 to the signal that ended what it ran.
+    killed = may_be_from_outside(-status) or may_be_from_outside(status - 128)
+    return "killed" if killed else "exit status", what, ""

@@ -1,102 +1,153 @@
-"""The supervisor: starts and ends worker processes when the driver says so."""
+"""A supervisor: starts and ends worker processes, each with its keeper, as it is told."""
 
 import contextlib
 import json
 import os
-import select
 import signal
 import socket
-import sys
+import time
+from collections.abc import Collection
 from typing import Any
 
-from .killing import adopt_orphans, kill_below, kill_tree
-from .worker import be_worker
+from .keeper import Charge, be_keeper
+from .killing import kill_below, tell
+from .loading import Loaded
+from .watching import Watch, fork, pidfds
 
-_LARGEST_MESSAGE = 1 << 20
+LARGEST_MESSAGE = 1 << 20
 
-
-def main(control_file: int) -> None:
-    """Be the supervisor until the driver is gone, then end everything."""
-    os.setsid()  # a Ctrl-C in the terminal is for the driver
-    adopt_orphans()
-    control = socket.socket(fileno=control_file)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    try:
-        Supervisor(control).serve()
-    finally:
-        signal.set_wakeup_fd(-1)
-        kill_below(os.getpid())
+_PATIENCE_SECONDS = 0.2  # with what a killed keeper leaves: other workers wait meanwhile
+_KEEPER_SECONDS = 2.0  # for the keepers to end everything, before it is done here
+_KEEPER_KILLED = {"status": -9, "why": "keeper", "text": ""}
 
 
 class Supervisor:
-    """Forks workers when the driver says so, and tells it when one has ended."""
+    """Forks keepers, which fork workers, and tells whoever gives the orders when one has ended.
 
-    def __init__(self, control: socket.socket) -> None:
+    `above` are pidfds of those without whom there is nothing left to do. With what was `loaded`
+    here, workers need not load it again.
+    """
+
+    def __init__(
+        self, control: socket.socket, above: list[int], loaded: Loaded | None = None
+    ) -> None:
         self.control = control
-        self.workers: dict[int, int] = {}  # by pid: the driver's number for it
+        self.loaded = loaded
+        self.above = above + (pidfds(os.getpid()) if above else [])  # for the keepers
+        self.watch = Watch(os.getppid(), above, [control.fileno()])
+        self.keepers: dict[int, int] = {}  # by pid: the driver's number for its worker
+        self.hearing, self.reports = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.hearing.setblocking(False)
+        for file in self.above:
+            os.set_inheritable(file, False)
 
     def serve(self) -> None:
-        """Work until the driver is gone."""
-        alarm, wake = socket.socketpair()
-        alarm.setblocking(False)
-        wake.setblocking(False)
-        signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        while True:
-            ready, _, _ = select.select([self.control, alarm], [], [])
-            if alarm in ready:
-                with contextlib.suppress(BlockingIOError):
-                    alarm.recv(4096)
-                self._reap()
-            if self.control in ready and not self._obey():
+        """Work until nobody is left who gives orders."""
+        while not self.watch.over:
+            ready = self.watch.wait()
+            self.reap()
+            if self.control.fileno() in ready and not self._obey():
                 return
+            self.attend(ready)
 
-    def _obey(self) -> bool:
-        try:
-            message, files, _, _ = socket.recv_fds(self.control, _LARGEST_MESSAGE, 3)
-        except ConnectionResetError:
-            message = b""
-        if not message:  # the driver is gone
-            return False
-        order = json.loads(message)
-        if "spawn" in order:
-            self._spawn(order, files)
-        else:
-            for pid in [pid for pid, number in self.workers.items() if number == order["kill"]]:
-                kill_tree(pid)
-        return True
+    def end(self) -> None:
+        """End everything, however long it takes, and say so if somebody still listens."""
+        for stream in (1, 2):
+            os.dup2(0, stream)  # whoever reads what the driver prints need not wait for this
+        for child in self.spared():
+            end_soon(child)
+        until = time.monotonic() + _KEEPER_SECONDS
+        while self.spared() and time.monotonic() < until:
+            time.sleep(0.002)
+            self.reap()
+        while not kill_below(os.getpid()):
+            pass
+        self.say({"over": True})
+        os._exit(0)
 
-    def _spawn(self, order: dict[str, Any], files: list[int]) -> None:
+    def attend(self, ready: set[int]) -> None:
+        """Look after other files that can be read."""
+
+    def spared(self) -> Collection[int]:
+        """The children that end by themselves, with all that is below them."""
+        return list(self.keepers)
+
+    def spawn(self, order: dict[str, Any], files: list[int]) -> None:
+        """Start a worker."""
+        supervisor = os.getpid()
         try:
-            pid = os.fork()
+            keeper = fork()
         except OSError as error:
-            os.write(files[1], f"a worker could not be started: {error}\n".encode())
-            self._tell({"ended": order["spawn"], "status": 1})
+            text = f"a worker could not be started: {error}"
+            self.say({"ended": order["spawn"], "status": 1, "why": "no fork", "text": text})
         else:
-            if pid == 0:
-                signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                self.control.close()
-                be_worker(order["cores"], order["path"], *files)
-            self.workers[pid] = order["spawn"]
+            if keeper == 0:
+                self.leave()
+                charge = (self.reports, order["cores"], order["path"], files, self.loaded)
+                be_keeper(Charge(supervisor, self.above, *charge))
+            self.keepers[keeper] = order["spawn"]
         for file in files:
             os.close(file)
 
-    def _reap(self) -> None:
-        ended: list[tuple[int, int]] = []
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-                if pid == 0:
-                    break
-                if pid in self.workers:
-                    ended.append((self.workers.pop(pid), status))
-        if ended:
-            # What a worker had started is below the supervisor now, if the worker died by itself.
-            kill_below(os.getpid(), spare=self.workers)
-        for number, status in ended:
-            self._tell({"ended": number, "status": os.waitstatus_to_exitcode(status)})
+    def leave(self) -> None:
+        """In a child: close what is not its own."""
+        self.watch.close()
+        self.control.close()
+        self.hearing.close()
 
-    def _tell(self, message: dict[str, Any]) -> None:
-        with contextlib.suppress(OSError):  # the driver is gone: the next read says so
+    def kill(self, worker: int) -> None:
+        """Have a worker ended, with all that it has started."""
+        for keeper in [one for one, number in self.keepers.items() if number == worker]:
+            end_soon(keeper)
+
+    def reap(self) -> None:
+        """See which children have ended."""
+        self.bury(self.watch.ended())
+
+    def bury(self, ended: dict[int, int]) -> None:
+        """Tell of workers whose keepers have ended, with these exit codes."""
+        found = {one: self.keepers.pop(one) for one in ended if one in self.keepers}
+        if not found:
+            return
+        reports = self._reports()
+        self.kill_orphans()
+        for keeper, worker in found.items():
+            self.say({"ended": worker, **reports.get(keeper, _KEEPER_KILLED)})
+
+    def kill_orphans(self) -> None:
+        """Kill what a child leaves, because it was killed or lost patience: it is below here."""
+        kill_below(os.getpid(), spare=self.spared(), seconds=_PATIENCE_SECONDS)
+
+    def say(self, message: dict[str, Any]) -> None:
+        """Tell whoever gives the orders."""
+        with contextlib.suppress(OSError):  # it is gone: the next read says so
             self.control.send(json.dumps(message).encode())
+
+    def _obey(self) -> bool:
+        try:
+            message, files, _, _ = socket.recv_fds(self.control, LARGEST_MESSAGE, 3)
+        except ConnectionResetError:
+            message = b""
+        if not message:  # there is nobody any more
+            return False
+        order = json.loads(message)
+        if "spawn" in order:
+            self.spawn(order, files)
+        else:
+            self.kill(order["kill"])
+        return True
+
+    def _reports(self) -> dict[int, dict[str, Any]]:
+        """What keepers have said, each just before its end."""
+        found: dict[int, dict[str, Any]] = {}
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                report = json.loads(self.hearing.recv(LARGEST_MESSAGE))
+                found[report.pop("keeper")] = report
+        return found
+
+
+def end_soon(child: int) -> None:
+    """Have it end all that is below it; it may have been stopped."""
+    tell(child, signal.SIGTERM)
+    tell(child, signal.SIGCONT)
