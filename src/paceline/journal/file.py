@@ -3,29 +3,33 @@
 One process writes, and holds a lock; anybody may read at any time, and follow it as it grows.
 """
 
-import contextlib
-import fcntl
-import json
 import os
-import time
-import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from paceline.errors import InvalidInput, RaceFailed
-from paceline.journal.records import READABLE, RaceBegun, Record, record_of
+from paceline.journal.keeping import KeptFile, Replaced, undisturbed
+from paceline.journal.lines import written
+from paceline.journal.reading import Reader
+from paceline.journal.records import Record
 
-_HEADER_START = b'{"kind":"race"'
-_SEAL = b',"sum":"'
-_SEAL_LENGTH = len(_SEAL) + len(b'01234567"}')
-_LOCK_TRIES, _LOCK_SECONDS = 5, 0.02
+_PRIVATE = 0o600
+_AS_USUAL = 0o666  # less what the user's umask takes away
+
+
+def _ignore(_: str) -> None:
+    pass
 
 
 class Journal:
     """A journal open for writing: `add` records, then `commit` what was added to the disk.
 
+    `records` are those that were there before, as far as whoever read them kept them. `mishap` is
+    called, in words, when the file was deleted, moved or cut off, and had to be written again.
+
     >>> import tempfile
-    >>> from paceline.journal.records import ArmOut
+    >>> from paceline.journal import read_records
+    >>> from paceline.journal.records import ArmOut, RaceBegun
     >>> path = Path(tempfile.mkdtemp()) / "race.jsonl"
     >>> with Journal.open(path) as journal:
     ...     journal.add(RaceBegun(2, problem={}, options={}, labels=("a", "b")))
@@ -34,32 +38,41 @@ class Journal:
     ArmOut(at=2.5, arm=1)
     """
 
-    def __init__(self, path: Path, file: int, records: list[Record], chain: int) -> None:
+    def __init__(self, path: Path, file: KeptFile, records: list[Record], chain: int) -> None:
         self.path = path
-        self.records = records  # what was there before
+        self.records = records
+        self.mishap: Callable[[str], None] = _ignore
         self._file = file
         self._chain = chain  # the checksum of the last line
         self._pending: list[bytes] = []
         self._broken = False
 
     @classmethod
-    def open(cls, path: Path) -> "Journal":
-        """Open or create a journal, and lock it; a torn last line is cut off."""
+    def open(
+        cls,
+        path: Path,
+        read: Callable[[Reader], list[Record]] = Reader.read,
+        *,
+        create: bool = True,
+        private: bool = False,
+    ) -> "Journal":
+        """Open or create a journal, and lock it; a torn last line is cut off.
+
+        `read` reads what is there and says what to keep of it. If `private`, nobody else may read
+        a new file.
+        """
         try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            file = KeptFile(path, create=create, mode=_PRIVATE if private else _AS_USUAL)
         except OSError as error:
-            raise InvalidInput(f"cannot write the journal {path}: {error.strerror}") from error
+            what = "write" if create or os.path.lexists(path) else "read"
+            raise InvalidInput(f"cannot {what} the journal {path}: {error.strerror}") from error
         try:
-            _lock(file, path)
             reader = Reader(path)
-            records = reader.read()
-            if os.fstat(file).st_size > reader.offset:
-                os.ftruncate(file, reader.offset)
-                os.fsync(file)
+            records = read(reader)
+            file.cut(reader.offset)
         except BaseException:
-            os.close(file)
+            file.close()
             raise
-        _sync_folder(path)
         return cls(path, file, records, reader.chain)
 
     def __enter__(self) -> "Journal":
@@ -70,155 +83,52 @@ class Journal:
 
     def add(self, record: Record) -> None:
         """Have a record written by the next `commit`."""
-        body = json.dumps(record.to_json(), separators=(",", ":")).encode()[:-1]
-        self._chain = zlib.crc32(body, self._chain)
-        self._pending.append(body + _seal(self._chain) + b"\n")
+        line, self._chain = written(record, self._chain)
+        self._pending.append(line)
 
     def commit(self) -> None:
         """Write what was added; once this returns, no crash can lose it."""
-        if not self._pending or self._broken:
-            return
-        data = memoryview(b"".join(self._pending))
-        self._pending.clear()
-        good = os.fstat(self._file).st_size
-        try:
-            while data:
-                data = data[os.write(self._file, data) :]
-            os.fsync(self._file)
-        except OSError as error:
-            self._broken = True  # half a line in the middle would spoil the rest
-            with contextlib.suppress(OSError):
-                os.ftruncate(self._file, good)
-            raise RaceFailed(
-                f"cannot write the journal {self.path}: {error.strerror}. What was recorded before "
-                "is kept: make room, and resume the race"
-            ) from error
+        if self._pending:
+            with undisturbed():
+                self._write()
 
     def close(self) -> None:
         """Commit, and unlock the file."""
         try:
-            self.commit()
+            with undisturbed():
+                self._write()
         finally:
-            os.close(self._file)
+            self._file.close()
 
-
-class Reader:
-    """Reads a journal that may be growing: every `read` gives the new records.
-
-    A last line that is not complete yet, or was torn by a crash, is left for later.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.offset = 0  # the bytes of all records read so far
-        self.chain = 0  # the checksum of the last line
-        self._lines = 0
-        self._format = 0
-
-    def read(self) -> list[Record]:
-        """The records since the last time."""
-        try:
-            with self.path.open("rb") as stream:
-                stream.seek(self.offset)
-                data = stream.read()
-        except OSError as error:
-            raise InvalidInput(f"cannot read the journal {self.path}: {error.strerror}") from error
-        # Otherwise any file without a newline at its end would pass for a torn journal.
-        beginning = data[: len(_HEADER_START)].rstrip(b"\0")
-        if not self._lines and not _HEADER_START.startswith(beginning):
-            raise InvalidInput(
-                f"{self.path} is not a journal: it begins with {data[:60]!r}. Give another path"
-            )
-        *whole, torn = data.split(b"\n")
-        records = []
-        for place, line in enumerate(whole):
-            if b"\0" in line and place == len(whole) - 1 and not torn:
-                break  # a crash of the machine left a hole
-            records.append(self._record(line))
-            self.offset += len(line) + 1
-        return records
-
-    def _record(self, line: bytes) -> Record:
-        self._lines += 1
-        try:
-            record = record_of(self._unsealed(line))
-        except (ValueError, KeyError, TypeError) as error:
-            if self._lines == 1 and isinstance(error, KeyError | TypeError):
-                raise InvalidInput(
-                    f"{self.path} does not begin like a journal: give another path"
-                ) from error
-            raise InvalidInput(
-                f"{self.path} is damaged: line {self._lines} is {line[:60]!r} ({error}). Restore "
-                "the file from a copy, or remove that line and all after it"
-            ) from error
-        if isinstance(record, RaceBegun):
-            if record.format not in READABLE:
-                raise InvalidInput(
-                    f"{self.path} has format {record.format}, but this paceline reads "
-                    f"{' and '.join(map(str, READABLE))}: use the version that wrote it"
-                )
-            self._format = record.format
-        return record
-
-    def _unsealed(self, line: bytes) -> dict[str, Any]:
-        """What a line says, if nothing in it was changed since it was written."""
-        seal = line[-_SEAL_LENGTH:]
-        is_sealed = seal.startswith(_SEAL)
-        plain = json.loads(line[:-_SEAL_LENGTH] + b"}" if is_sealed else line)
-        if not isinstance(plain, dict):
-            raise ValueError("it is not a record")
-        self.chain = zlib.crc32(line[:-_SEAL_LENGTH] if is_sealed else line, self.chain)
-        if is_sealed and seal != _seal(self.chain):
-            raise ValueError(
-                "its checksum does not fit: after it was written, it was changed, or a line before "
-                "it was removed or moved"
-            )
-        if self._lines == 1 and "format" not in plain:
-            raise KeyError("format")
-        # Format 1 had no checksums; a line that lost its checksum must not pass for one of those.
-        if not is_sealed and self._format != 1 and plain.get("format") != 1:
-            raise ValueError("its checksum is missing")
-        return plain
-
-
-def read_records(path: Path) -> list[Record]:
-    """Read all records of a journal, which may still be growing."""
-    return Reader(path).read()
-
-
-def is_locked(path: Path) -> bool:
-    """Whether some process is writing the journal."""
-    with path.open("rb") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-    return False
-
-
-def _seal(checksum: int) -> bytes:
-    """The end of a line: a checksum of what stands before it, in this line and in those above."""
-    return _SEAL + f'{checksum:08x}"}}'.encode()
-
-
-def _lock(file: int, path: Path) -> None:
-    for _ in range(_LOCK_TRIES):  # `is_locked` holds it for a moment
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            time.sleep(_LOCK_SECONDS)
-        else:
+    def _write(self) -> None:
+        """Write what was added, after a look at whether the file is still what it was."""
+        if self._broken:
             return
-    raise InvalidInput(
-        f"another process is writing {path}: wait for it, or give this race a journal of its own"
-    )
-
-
-def _sync_folder(path: Path) -> None:
-    """Make sure that the file itself is on the disk, not only what is in it."""
-    with contextlib.suppress(OSError):
-        folder = os.open(path.parent, os.O_RDONLY)
+        data = b"".join(self._pending)
+        replaced, happened = None, ""
         try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+            try:
+                happened = self._file.check()
+            except Replaced as error:
+                replaced = error
+            if data:
+                self._file.append(data)
+                self._pending.clear()
+        except OSError as error:
+            self._broken = True  # half a line in the middle would spoil the rest
+            kept = "What was recorded before is kept: make room, and resume the race"
+            raise RaceFailed(
+                f"cannot write the journal {self.path}: {error.strerror}"
+                + (f". {kept}" if error.errno else "")
+            ) from error
+        if replaced is not None:
+            was, self.path = self.path, replaced.saved
+            raise RaceFailed(
+                f"the journal {was} was taken away while the race was running: {replaced}. "
+                f"All that was recorded is saved in {self.path}"
+            )
+        if happened:
+            self.mishap(
+                f"the journal {self.path} is not what it was: while the race was running, "
+                f"{happened}. It was written again, and nothing is lost"
+            )

@@ -4,7 +4,7 @@ Everything reported about a race, while it runs or afterwards, is a fold over th
 recorded did not happen. `at` is in seconds of the race; time while it was interrupted is left out.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
@@ -70,7 +70,7 @@ def _fields(kind: str) -> list[tuple[str, Any, Coded]]:
 
 
 def _runs(plain: list[list[int]]) -> tuple[Run, ...]:
-    return tuple(Run(*(int(number) for number in run)) for run in plain)
+    return tuple(Run(*run) for run in plain)
 
 
 def _options(plain: dict[str, Any]) -> dict[str, Any]:
@@ -120,6 +120,7 @@ class SessionBegun(Record):
     started: str = ""
     host: str = ""
     process: int = 0
+    work: dict[str, Any] | None = None  # what was raced from then on, if a change was accepted
 
 
 @dataclass(frozen=True)
@@ -135,15 +136,35 @@ class PullsReturned(Record):
 
 
 @dataclass(frozen=True)
+class ManyReturned(PullsReturned):
+    """Several lines of one pull each, read as one record: the arm, number and time of each."""
+
+    arms: Sequence[int] = ()
+    firsts: Sequence[int] = ()
+    moments: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
 class TimeSpent(Record):
-    """Cores were in use without giving a value: a pull failed or was ended."""
+    """Cores were in use without giving a value: a pull failed or was ended, or a worker loaded."""
 
     kind = "spent"
     at: float
     cores: int
     seconds: float
     arm: int
-    why: str  # "failed", "cancelled", "lost" or "unfinished"
+    why: str  # "failed", "lost", "cancelled", "unfinished", "backup" or "starting"
+
+
+@dataclass(frozen=True)
+class PullsLost(Record):
+    """The pulls of a job gave no value, and their arms are not charged: they are done again."""
+
+    kind = "lost"
+    at: float
+    pulls: Runs
+    what: str  # "machine", "killed", "shortage" or "died after others"
+    message: str
 
 
 @dataclass(frozen=True)
@@ -206,7 +227,7 @@ class Warned(Record):
 
 @dataclass(frozen=True)
 class RaceEnded(Record):
-    """The race ended; a higher cap or a later deadline may reopen it."""
+    """The race ended; a higher cap, a later deadline or a stricter goal may reopen it."""
 
     kind = "ending"
     at: float
@@ -215,6 +236,7 @@ class RaceEnded(Record):
     confidence: float | None
     arms: Arms
     index: int
+    ended: str = ""  # when, by the calendar; not in older journals
 
 
 _KINDS: dict[str, type[Record]] = {
@@ -224,6 +246,7 @@ _KINDS: dict[str, type[Record]] = {
         SessionBegun,
         PullsReturned,
         TimeSpent,
+        PullsLost,
         PullFailed,
         ArmOut,
         PlanMade,
