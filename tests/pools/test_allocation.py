@@ -7,7 +7,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from paceline.core.pool import CorePool
-from paceline.pools.allocation import Allocator, RunningJob, reconsider_after
+from paceline.pools.allocation import Allocator, RunningJob
 from paceline.pools.rules import Rules
 
 
@@ -138,21 +138,3 @@ def test_cores_that_suffice_do_not_wait_for_a_job_that_never_ends(
     free = data.draw(st.integers(min(allowed(pool)), pool.cores))
     hung = [RunningJob(pool.cores - free, 1.0, 100.0)]
     assert Allocator(pool).next_cores(queued, free, hung) > 0
-
-
-@given(st.lists(jobs, min_size=1, max_size=5))
-def test_it_thinks_again_when_a_job_becomes_overdue(under_way: list[RunningJob]) -> None:
-    seconds = reconsider_after(under_way)
-    waited_for = [job for job in under_way if job.left < math.inf]
-    assert (seconds < math.inf) == bool(waited_for)
-    if waited_for:
-        later = [job._replace(elapsed=job.elapsed + seconds) for job in waited_for]
-        assert any(job.left == math.inf for job in later)
-        # And not long before: no wake-ups for nothing.
-        sooner = [job._replace(elapsed=job.elapsed + seconds - 0.002) for job in waited_for]
-        assert all(job.left < math.inf for job in sooner)
-
-
-def test_it_does_not_wake_up_for_jobs_that_are_overdue_already() -> None:
-    assert reconsider_after([RunningJob(1, 1.0, 5.0), RunningJob(1, math.inf, 5.0)]) == math.inf
-    assert reconsider_after([]) == math.inf

@@ -17,7 +17,9 @@ from paceline import race
 from paceline.core.fitting import Runtime, Timings
 from paceline.core.pool import CorePool
 from paceline.core.rounds import (
+    NO_ARMS,
     NO_RESULTS,
+    NOTHING,
     TOGETHER,
     Conditions,
     Interruption,
@@ -57,7 +59,7 @@ from paceline.pools.rules import Rules
 from tests.races.virtual import VirtualEngine
 
 Kind = TypeVar("Kind", bound=Record)
-Step = float | Failure  # a value, or what went wrong
+Step = float | Failure | str  # a value, what went wrong, or why it was lost
 Script = Callable[[Job, int, int], tuple[float, Step]]  # seconds and outcome of an arm's pull
 
 
@@ -100,6 +102,9 @@ class Stage:
             when += seconds
             if isinstance(outcome, Failure):
                 self._later(when, Failed(job.number, outcome))
+                return
+            if isinstance(outcome, str):
+                self._later(when, Lost(job.number, outcome))
                 return
             self._later(when, Values(job.number, [outcome], [seconds]))
         self._later(when, Finished(job.number))
@@ -493,6 +498,32 @@ def test_a_worker_that_is_loading_has_its_own_time() -> None:
     assert stage.killed == []
 
 
+@pytest.mark.parametrize(("timeout", "limit"), [(1.0, 60.0), (30.0, 300.0)])
+def test_a_worker_that_loads_for_ever_is_ended_and_the_failure_says_so(
+    timeout: float, limit: float
+) -> None:
+    """An import may hang: even a group of pulls waits for it once, not once more alone."""
+    stage = Stage(all_well(), largest_job=4)
+    loading_for(1e6, stage)
+    dispatcher = one_core(stage, timeout=timeout, retries=0)
+    assert interruption_of(dispatcher, round_of(4)) == ArmsFailed((0,))
+    assert stage.time == pytest.approx(limit, abs=0.1)
+    (failed,) = stage.of(PullFailed)
+    assert failed.what == "timeout"
+    assert failed.message == (
+        f"its worker was still loading the function after {limit:g} s: does an import hang?"
+    )
+
+
+def test_a_deadline_holds_while_workers_load() -> None:
+    stage = Stage(all_well())
+    loading_for(1e6, stage)
+    dispatcher = one_core(stage)
+    dispatcher.pursue(round_of(1))
+    assert dispatcher.wait(5.0) is NO_RESULTS
+    assert stage.time == 5.0
+
+
 def test_a_worker_that_is_loading_uses_no_core_time() -> None:
     """Neither while it loads, nor if it is ended before it has begun, nor in the first pull."""
     stage = Stage(lambda job, arm, pull: (2.0, RAISED if arm == 0 else value_of(arm, pull)))
@@ -511,6 +542,13 @@ def test_a_worker_that_is_loading_uses_no_core_time() -> None:
     early.wait(3.0)
     early.finish()
     assert early.books.core_seconds == 0.0
+
+
+def test_a_probe_that_is_given_up_holds_nothing_up() -> None:
+    stage = Stage(all_well())
+    dispatcher = stage.dispatcher(pool=flat(4))
+    dispatcher.giver.probing.begin([8])
+    assert hear_all(dispatcher, round_of(2, 2)) == {0: 2, 1: 2}
 
 
 def test_what_was_spent_can_be_told_from_the_records_alone() -> None:
@@ -616,19 +654,29 @@ def test_a_share_respects_what_a_pull_may_have() -> None:
         assert {job.cores for job in stage.jobs} == {cores}
 
 
-def test_probes_run_one_by_one_on_the_cores_they_name_in_their_order() -> None:
-    """Also where the next of them would fit before the one whose turn it is."""
+def test_probes_run_side_by_side_on_the_cores_they_name() -> None:
+    """One that does not fit lets others go first, and has its turn when there is nothing else."""
     stage = Stage(lambda job, arm, pull: (1.0 / job.cores, value_of(arm, pull)), largest_job=8)
     dispatcher = stage.dispatcher()
-    levels = [4, 1, 4, 2, 2, 3, 1, 1]
-    dispatcher.giver.probe(levels)
+    dispatcher.giver.probing.begin([2, 1, 4, 2, 1, 3, 1, 1])
     assert hear_all(dispatcher, round_of(4, 4)) == {0: 4, 1: 4}
-    assert [job.cores for job in stage.jobs] == levels
+    assert [job.cores for job in stage.jobs] == [2, 1, 1, 2, 4, 3, 1, 1]
     assert [job.pulls for job in stage.jobs] == [1] * 8
 
 
-def test_before_anything_is_known_pulls_share_the_cores_evenly() -> None:
-    for pulls, cores in ((1, 4), (2, 2), (3, 1), (50, 1)):
+def test_a_probe_for_all_cores_is_given_up_while_a_pull_hangs() -> None:
+    hang = 1e6
+    stage = Stage(lambda job, arm, pull: (hang if arm == 0 else 1.0, value_of(arm, pull)))
+    dispatcher = stage.dispatcher(arms=3)
+    dispatcher.giver.probing.begin([2, 1, 4])
+    dispatcher.pursue(round_of(1, 4, 4))
+    assert results_of(dispatcher, 20.0).arms.tolist() == [1, 2]
+    assert {job.cores for job in stage.jobs} == {1, 2}
+    assert [dispatcher.books.ledger.values(arm).size for arm in range(3)] == [0, 4, 4]
+
+
+def test_before_anything_is_known_pulls_share_the_cores_and_nobody_has_them_all() -> None:
+    for pulls, cores in ((1, 2), (2, 2), (3, 1), (50, 1)):
         stage = Stage(all_well(10.0))
         dispatcher = stage.dispatcher(arms=1)
         dispatcher.pursue(round_of(pulls))
@@ -884,7 +932,7 @@ def test_a_boxed_round_ends_at_its_time_with_what_is_back_in_any_order() -> None
     results = results_of(dispatcher, 7.5)
     assert (stage.time, results.last) == (7.5, True)
     assert heard_of(results) == {0: (3, 0.006), 1: (3, 3.004)}
-    assert dispatcher.spent == results.total + 2
+    assert dispatcher.spent(NOTHING, NO_ARMS) == results.total + 2
     assert dispatcher.close_round(0).seconds == 7.5
     record = stage.written[-1]
     assert isinstance(record, RoundEnded)
@@ -897,7 +945,7 @@ def test_a_boxed_round_ends_early_if_all_is_back() -> None:
     dispatcher.pursue(boxed(4, 4, until=50.0))
     results = results_of(dispatcher, 50.0)
     assert (stage.time, results.last, results.total) == (2.0, True, 8)
-    assert dispatcher.spent == 8
+    assert dispatcher.spent(NOTHING, NO_ARMS) == 8
 
 
 def test_at_its_end_the_fallen_are_cancelled_and_the_survivors_left_to_finish() -> None:
@@ -1028,8 +1076,9 @@ def test_a_cap_on_pulls_holds_for_boxed_rounds(seed: int, most: int) -> None:
     assert f"no more than {most} pulls" in ending.answer.reason
     assert told == int(pacer.tally.pulls.sum())
     assert len(set(stage.started())) <= most, "no more are started than the cap allows"
-    assert told <= dispatcher.spent <= most
-    assert dispatcher.spent > most - 3, "and it is used up"
+    spent = dispatcher.spent(NOTHING, pacer.alive)
+    assert told <= spent <= most
+    assert spent > most - 3, "and it is used up"
     assert max(Counter(stage.recorded()).values()) == 1
 
 

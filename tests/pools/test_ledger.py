@@ -449,11 +449,9 @@ class TestWhatIsDue:
     def test_values_of_an_arm_that_fell_are_counted_as_wasted(self) -> None:
         ledger = self.ledger()
         ledger.expect(self.wanted([4, 4], due=[2, 2]))
-        assert ledger.unheard == 0
         ledger.next_level()
-        alone = Round(np.array([1]), np.array([2]), Looks(np.array([2])))
-        ledger.expect(alone)
-        assert ledger.unheard == 2  # arm 0 had two more
+        assert ledger.spent({0, 1}) == 4
+        assert ledger.spent({1}) == 4 + 2  # arm 0 had two more
 
 
 # Rounds that say until when they last.
@@ -504,7 +502,6 @@ def test_a_boxed_round_tells_what_is_back_whichever_pulls_these_are_and_each_onc
     live, tally = Ledger(arms), Tally.empty(arms)
     for pulls, came in rounds:
         live.expect(boxed(pulls))
-        assert live.unheard == 0
         told = None
         for place, (arm, pull) in enumerate(came):
             told = live.next_level()
@@ -602,7 +599,7 @@ def test_skipped_pulls_of_arms_that_fall_are_counted_once() -> None:
     ledger.put(1, 0, [1.0] * 5)
     assert (ledger.close().total, ledger.skipped) == (9, 1)
     ledger.expect(Round(np.array([1]), np.array([5]), Until(20.0)))
-    assert ledger.unheard == 0
+    assert ledger.spent({1}) == 10
     assert ledger.skipped == 1
 
 
@@ -644,9 +641,8 @@ def test_an_arm_that_is_asked_for_again_has_not_fallen() -> None:
         ledger.put(arm, 0, [1.0] * 20)
     for number in range(20):
         ledger.expect(Round(np.array([number % 2]), np.array([1])))
-        assert number + ledger.unheard <= 40
+        assert ledger.spent({number % 2}) <= 40
         assert ledger.next_level() is not None
     ledger.expect(Round(np.array([0]), np.array([1])))
-    assert ledger.unheard == 10, "of the other arm"
-    ledger.expect(Round(np.array([1]), np.array([1])))
-    assert ledger.unheard == 10
+    assert ledger.spent({0}) == 20 + 10, "of the other arm"
+    assert ledger.spent({1}) == 20 + 10

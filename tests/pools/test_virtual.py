@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline import Bernoulli, Evaluated, InvalidInput, PowerLaw
-from paceline.core.rounds import TOGETHER, Looks, Results, Round, Shares, Until
+from paceline.core.rounds import NO_ARMS, NOTHING, TOGETHER, Looks, Results, Round, Shares, Until
 from paceline.pools.timeline import Span
 from paceline.pools.virtual import VirtualRunner
 
@@ -236,7 +236,7 @@ class TestWhatIsDue:
         second = simulated.wait(math.inf)
         assert (second.sums.tolist(), simulated.now()) == ([0.0, 9.0], 4.0)
         assert simulated.wait(math.inf).arms.size == 0
-        assert (simulated.pulls, simulated.spent) == (16, 16)
+        assert (simulated.pulls, simulated.spent(NOTHING, NO_ARMS)) == (16, 16)
 
     def test_pulls_of_an_arm_that_fell_meanwhile_are_wasted(self) -> None:
         simulated, _ = runner()
@@ -244,7 +244,7 @@ class TestWhatIsDue:
         simulated.wait(math.inf)
         simulated.pursue(due_round({3: 9}, due=[9]))
         assert simulated.wait(math.inf).arms.tolist() == [3]
-        assert (simulated.pulls, simulated.spent) == (16, 4 + 9 + 3)
+        assert (simulated.pulls, simulated.spent(NOTHING, NO_ARMS)) == (16, 4 + 9 + 3)
 
     def test_more_than_was_run_is_started(self) -> None:
         simulated, _ = runner()

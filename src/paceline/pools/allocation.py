@@ -9,7 +9,7 @@ import numpy as np
 from paceline.core.pool import CorePool
 
 # A pull that has taken this many times its expected seconds is no longer waited for.
-_OVERDUE = 1.5
+OVERDUE = 1.5
 
 
 class RunningJob(NamedTuple):
@@ -22,7 +22,7 @@ class RunningJob(NamedTuple):
     @property
     def left(self) -> float:
         """The seconds until its cores are free, as far as one can tell."""
-        if self.elapsed > _OVERDUE * self.expected:
+        if self.elapsed > OVERDUE * self.expected:
             return math.inf
         return max(self.expected - self.elapsed, 0.1 * self.expected)
 
@@ -47,7 +47,7 @@ class Allocator:
         It waits for its planned cores if, in spite of the wait, it would be done sooner on them
         than on those that are free now.
         """
-        planned = self._plan(queued)
+        planned = self.planned(queued)
         if planned <= free or free == 0:
             return planned if free else 0
         seconds = self.pool.runtime_seconds
@@ -62,16 +62,9 @@ class Allocator:
         sooner = float(seconds[at_once - 1]) <= wait + float(seconds[planned - 1])
         return at_once if sooner and math.isfinite(seconds[at_once - 1]) else 0
 
-    def _plan(self, queued: int) -> int:
+    def planned(self, queued: int) -> int:
         """The cores of a pull in the first wave, if the whole pool were free."""
         many = min(queued, 4 * self.pool.cores)  # beyond that only more of the same waves follow
         if many not in self._planned:
             self._planned[many] = self.pool.waves(many)[0].cores
         return self._planned[many]
-
-
-def reconsider_after(running: Sequence[RunningJob]) -> float:
-    """The seconds until the next job under way is overdue, and is no longer waited for."""
-    soon = [_OVERDUE * job.expected - job.elapsed for job in running]
-    # A moment later, so that it is overdue by then in spite of rounding.
-    return min((seconds + 0.001 for seconds in soon if seconds >= 0), default=math.inf)

@@ -8,7 +8,7 @@ from paceline.engines.jobs import Run
 
 
 class Backlog:
-    """The pulls that are wanted and neither done nor under way.
+    """The pulls that are wanted, or may be done ahead, and are neither done nor under way.
 
     >>> backlog = Backlog(arms=2)
     >>> backlog.want([(0, 3), (1, 1)])
@@ -20,13 +20,18 @@ class Backlog:
     def __init__(self, arms: int) -> None:
         self._next = [0] * arms  # the first pull of each arm that was never given out
         self._until = [0] * arms  # pulls below this are wanted
+        self._beyond = [0] * arms  # pulls below this may be done ahead
         self._order: list[int] = []
+        self._ahead: list[int] = []  # the arms that may be ahead
+        self._limits: dict[int, int] = {}  # below which pulls of arms were useful when last asked
         # For each arm with pulls to give out: the share of them done at its next turn, its place
         # among arms with the same share, the arm, and the share of one pull.
         self._turns: list[tuple[float, int, int, float]] = []
         self._fresh = 0  # how many pulls are wanted and were never given out
+        self._spare: list[tuple[int, int]] = []  # how far ahead arms are that may be further
         self._again: deque[Run] = deque()  # single pulls that came back without a value,
-        self._alone: deque[Run] = deque()  # and those that must run one by one
+        self._alone: deque[Run] = deque()  # those that must run one by one,
+        self._quiet: deque[Run] = deque()  # and those that must run when nothing else does
 
     def want(self, asked: Sequence[tuple[int, int]]) -> None:
         """Want all pulls of these arms below these numbers from now on, and no others."""
@@ -43,6 +48,49 @@ class Backlog:
         heapq.heapify(self._turns)
         self._fresh = sum(pulls for pulls, _ in left if pulls > 0)
 
+    def allow_ahead(self, due: Sequence[tuple[int, int]], more: int) -> int:
+        """Of these arms, pulls from these numbers on may be done before they are wanted.
+
+        An arm gets at most `more` ahead, or as many as it has; no other arm may be ahead. How many
+        such pulls were given out already is returned.
+        """
+        for arm in self._ahead:
+            self._beyond[arm] = 0
+        self._ahead, self._spare, given = [arm for arm, _ in due], [], 0
+        for arm, number in due:
+            self._beyond[arm] = number + max(number, more)
+            ahead = self._next[arm] - number
+            given += max(0, ahead)
+            if self._next[arm] < self._beyond[arm]:
+                self._spare.append((ahead, arm))
+        heapq.heapify(self._spare)
+        return given
+
+    @property
+    def may_be_ahead(self) -> bool:
+        """Whether there are pulls that could be done before they are wanted."""
+        return bool(self._spare)
+
+    def has_shrunk(self) -> bool:
+        """Whether a pull that was useful when this was last asked is so no more."""
+        before = self._limits
+        arms = {*self._order, *self._ahead}
+        self._limits = {arm: max(self._until[arm], self._beyond[arm]) for arm in arms}
+        return any(self._limits.get(arm, 0) < limit for arm, limit in before.items())
+
+    def take_ahead(self, most: int) -> list[Run]:
+        """At most `most` pulls that are not wanted yet, of the arms that are least ahead."""
+        runs = _take_from(self._again, self.is_useful, most) if self._again else []
+        while len(runs) < most and self._spare:
+            ahead, arm = self._spare[0]
+            runs.append(Run(arm, self._next[arm], 1))
+            self._next[arm] += 1
+            if self._next[arm] < self._beyond[arm]:
+                heapq.heapreplace(self._spare, (ahead + 1, arm))
+            else:
+                heapq.heappop(self._spare)
+        return runs
+
     def _left(self, arm: int) -> int:
         """How many pulls of the arm are still to be given out; negative if too many were."""
         return self._until[arm] - self._next[arm]
@@ -51,9 +99,13 @@ class Backlog:
         """Whether at least the first of these pulls is wanted."""
         return run.first < self._until[run.arm]
 
+    def is_useful(self, run: Run) -> bool:
+        """Whether at least the first of these pulls is wanted, or may be done ahead."""
+        return run.first < max(self._until[run.arm], self._beyond[run.arm])
+
     @property
     def waiting(self) -> int:
-        """How many pulls are waiting to be given out."""
+        """How many pulls are waiting to be given out, besides those that must run in quiet."""
         back = sum(map(self.is_wanted, self._alone)) + sum(map(self.is_wanted, self._again))
         return self._fresh + back
 
@@ -70,6 +122,15 @@ class Backlog:
             arm = self._next_arm()
             counts[arm] = counts.get(arm, 0) + 1
         return _level([Run(arm, self._next[arm] - n, n) for arm, n in counts.items()])
+
+    @property
+    def wants_quiet(self) -> bool:
+        """Whether a pull is wanted that must run when nothing else does."""
+        return any(map(self.is_wanted, self._quiet))
+
+    def take_quiet(self) -> list[Run]:
+        """The next pull that must run when nothing else does, if there is one."""
+        return _take_from(self._quiet, self.is_wanted, 1)
 
     def _take_rounds(self, most: int) -> dict[int, int]:
         """Equally many pulls of every arm, if all are level: the same as taking them one by one."""
@@ -105,9 +166,12 @@ class Backlog:
         """Back and forth: if the first arm were always first, a steady drift would favour it."""
         return -arm if self._next[arm] % 2 else arm
 
-    def give_back(self, runs: Sequence[Run], *, alone: bool = False) -> None:
-        """Take back pulls that were not done; if `alone`, each will run by itself."""
-        back = self._alone if alone else self._again
+    def give_back(self, runs: Sequence[Run], *, alone: bool = False, quiet: bool = False) -> None:
+        """Take back pulls that were not done.
+
+        If `alone`, each will be a job by itself; if `quiet`, while no other job is under way.
+        """
+        back = self._quiet if quiet else self._alone if alone else self._again
         for run in runs:
             back.extend(Run(run.arm, run.first + i, 1) for i in range(run.pulls))
 

@@ -1,19 +1,24 @@
 """The state of a race: a fold over its records, whether they are new or read from a journal."""
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from paceline.engines.jobs import Run
-from paceline.journal.records import ArmOut, PullFailed, PullsReturned, Record, TimeSpent
+from paceline.journal.records import (
+    ArmOut,
+    PullFailed,
+    PullsLost,
+    PullsReturned,
+    Record,
+    TimeSpent,
+)
 from paceline.pools.attempts import Attempts
 from paceline.pools.ledger import Ledger
 from paceline.pools.timekeeping import Timekeeper
+from paceline.pools.usage import Usage
+from paceline.timeline import Timeline
 
 
 class Books:
     """Values, failures and times. `sign` is −1 where low values are good.
 
+    >>> from paceline.engines.jobs import Run
     >>> books = Books(arms=2)
     >>> books.take(PullsReturned(1.0, 4, (Run(0, 0, 2),), values=[0.5, 0.7], seconds=[0.2, 0.3]))
     >>> books.take(TimeSpent(2.0, 4, seconds=0.5, arm=1, why="failed"))
@@ -25,34 +30,42 @@ class Books:
         self.ledger = Ledger(arms, sign)
         self.times = Timekeeper(arms)
         self.attempts = Attempts()
+        self.usage = Usage()
         self.pulls = 0  # that have given a value
-        self.core_seconds = 0.0
-        self.arm_seconds = np.zeros(arms)
+        self.core_seconds = 0.0  # in which pulls ran
+        self.arm_seconds = [0.0] * arms
 
     def take(self, record: Record) -> None:
         """Take a record into account."""
+        self.usage.take(record)
         if isinstance(record, PullsReturned):
             self._take_values(record)
-        elif isinstance(record, TimeSpent):
+        elif isinstance(record, TimeSpent) and record.why != "starting":
             self.core_seconds += record.cores * record.seconds
-        elif isinstance(record, PullFailed | ArmOut):
+        elif isinstance(record, PullFailed | PullsLost | ArmOut):
             self.attempts.take(record)
 
+    def timeline(self, elapsed: float) -> Timeline:
+        """What the cores of the pool did until now."""
+        return self.usage.timeline(self.ledger.asked_until(), [*self.attempts.out], elapsed)
+
     def _take_values(self, record: PullsReturned) -> None:
-        self.times.take(record.cores, record.pulls, record.seconds)
-        self.core_seconds += record.cores * sum(record.seconds)
-        for run, values, seconds in _by_run(record.pulls, record.values, record.seconds):
-            self.arm_seconds[run.arm] += sum(seconds)
-            self.pulls += run.pulls
-            self.ledger.put(run.arm, run.first, values)
-
-
-def _by_run(
-    runs: Sequence[Run], values: Sequence[float], seconds: Sequence[float]
-) -> list[tuple[Run, Sequence[float], Sequence[float]]]:
-    parts, start = [], 0
-    for run in runs:
-        end = start + run.pulls
-        parts.append((run, values[start:end], seconds[start:end]))
-        start = end
-    return parts
+        # Pull by pull: a sum must not depend on how many pulls a record has.
+        cores, seconds, values = record.cores, record.seconds, record.values
+        self.times.take(cores, record.pulls, seconds)
+        self.pulls += len(values)
+        total, of_arm, put = self.core_seconds, self.arm_seconds, self.ledger.put
+        start = 0
+        for arm, first, pulls in record.pulls:
+            if pulls == 1:
+                took = seconds[start]
+                total += cores * took
+                of_arm[arm] += took
+                put(arm, first, values[start : start + 1])
+            else:
+                for took in seconds[start : start + pulls]:
+                    total += cores * took
+                    of_arm[arm] += took
+                put(arm, first, values[start : start + pulls])
+            start += pulls
+        self.core_seconds = total

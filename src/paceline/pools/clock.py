@@ -3,8 +3,12 @@
 import math
 from collections.abc import Callable
 
+from paceline.engines.base import MayStarve, Workers
+
 _TICK_SECONDS = 0.25
 _LONGEST_PAUSE_SECONDS = 2.0
+_LATE_SECONDS, _LATE_SHARE = 0.1, 0.002  # a tenth of what a race may be late
+_TIMES_LATE = 1.5
 
 
 class RaceClock:
@@ -65,3 +69,15 @@ class Ticker:
             # With thousands of arms a call is slow: spend no more than a tenth of the time on it.
             pause = min(9 * (self._now() - began), _LONGEST_PAUSE_SECONDS)
             self._next = self._now() + pause + _TICK_SECONDS
+
+
+def early_seconds(deadline: float, workers: Workers | None) -> float:
+    """How long before a deadline to stop, on a machine so full that everything takes very long.
+
+    A starved process is late twice: when it wakes up, and when it has ended what runs. A second, or
+    2 %, is what a race may be late.
+    """
+    if deadline == math.inf or not isinstance(workers, MayStarve):
+        return 0.0
+    starved = workers.starved_seconds
+    return max(0.0, _TIMES_LATE * starved - max(_LATE_SECONDS, _LATE_SHARE * deadline))

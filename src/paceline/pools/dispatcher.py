@@ -14,7 +14,9 @@ import numpy as np
 from paceline.core.arrays import Ints
 from paceline.core.pool import CorePool
 from paceline.core.rounds import (
+    NOT_AHEAD,
     NOTHING,
+    Ahead,
     Conditions,
     Interruption,
     Results,
@@ -27,7 +29,7 @@ from paceline.journal.records import RoundEnded
 from paceline.pools.assignments import Assignment, Assignments
 from paceline.pools.backlog import Backlog
 from paceline.pools.books import Books
-from paceline.pools.clock import RaceClock, Ticker
+from paceline.pools.clock import RaceClock, Ticker, early_seconds
 from paceline.pools.giving import Giver
 from paceline.pools.intake import Intake
 from paceline.pools.ledger import Snapshot
@@ -36,6 +38,7 @@ from paceline.pools.recording import Recorder, Recording
 from paceline.pools.rules import Rules
 
 _WORTH_KILLING_SECONDS = 0.25  # a new worker has to load the user's modules again
+_LONGEST_WAIT_SECONDS = 86400.0  # operating systems take no timeout of a month
 
 
 @dataclass(frozen=True)
@@ -85,13 +88,18 @@ class Dispatcher:
         self.clock = clock
         self.model = model or PoolModel(rules)
         self.assignments = Assignments(rules.cores, clock.now)
-        arms = books.arm_seconds.size
+        arms = len(books.arm_seconds)
         backlog = Backlog(arms)
         for arm in range(arms):  # what is missing between values of earlier sessions
             backlog.restore(arm, *books.ledger.gaps(arm))
-        self.giver = Giver(rules, backlog, self.model, books.times, largest_group)
+        largest = largest_group
+        self.giver = Giver(
+            rules, self.assignments, backlog, self.model, books.times, largest, can_end=can_end
+        )
         self.recording = Recording(books, journal)
-        self.intake = Intake(rules, self.recording, self.assignments, backlog, clock)
+        self.intake = Intake(
+            rules, self.recording, self.assignments, backlog, clock, self.giver.backups.ended
+        )
         self.ticker = Ticker(clock.now)
         self._workers = workers
         self._can_end = can_end
@@ -123,30 +131,41 @@ class Dispatcher:
         self._rounds = 0  # that have ended
 
     @property
+    def past_rounds(self) -> int:
+        """How many rounds have ended, as far as it knows."""
+        return len(self._past)
+
+    def recall(self, rounds: Sequence[PastRound]) -> None:
+        """Know of more rounds that have ended: the race that is replayed goes on elsewhere."""
+        self._past += rounds
+
+    @property
     def pulls(self) -> int:
         """How many pulls have given a value, in this session or before."""
         return self.books.pulls
 
-    @property
-    def spent(self) -> int:
-        """How many pulls count against a cap: told, no longer wanted, or not back in time."""
-        return self.books.ledger.spent
+    def spent(self, asked: Round, ahead: Ints) -> int:
+        """How many pulls count against a cap besides those asked for: see `Runner`."""
+        under_way = (run for one in self.assignments for run in one.left)
+        return self.books.ledger.spent({*asked.arms.tolist(), *ahead.tolist()}, under_way)
 
     def now(self) -> float:
         """The seconds since the race began, as the policy counts them."""
         return self.clock.policy_seconds()
 
-    def pursue(self, wanted: Round) -> None:
-        """Have exactly these pulls under way, besides those that are back and not yet told."""
+    def pursue(self, wanted: Round, ahead: Ahead = NOT_AHEAD) -> None:
+        """Have exactly these pulls under way, besides those back and not told, and some `ahead`."""
         if wanted is self._round:
             return
         self._round = wanted
         ledger, backlog = self.books.ledger, self.giver.backlog
         ledger.expect(wanted)
         backlog.want(ledger.wanted_until(wanted))
-        for one in self.assignments:
-            if one.left and not any(map(backlog.is_wanted, one.left)):
-                self._cancel(one)
+        self.giver.allow_ahead(ledger.due_after(wanted, ahead.arms), ahead.pulls, wanted.total)
+        if backlog.has_shrunk():
+            for one in self.assignments:
+                if one.left and not any(map(backlog.is_useful, one.left)):
+                    self._cancel(one)
 
     def wait(self, until: float) -> Results | Interruption:
         """Return the next level of results, as soon as all arms of the round have it."""
@@ -159,14 +178,15 @@ class Dispatcher:
             results = ledger.next_level()
             if results is not None:
                 return results
-            if self.clock.now() >= min(moment, box):
+            now = self.clock.now()
+            if now >= min(moment - early_seconds(until, self._workers), box):
                 if isinstance(how, Until):
-                    return replace(ledger.close(), last=box <= moment)
+                    return replace(ledger.close(), last=box <= min(now, moment))
                 return ledger.leftovers(in_order=self._in_order)
             if self._workers is None:
                 return RecordsEnded()
-            self._fill(self._workers)
-            self._listen(self._workers, min(moment, box))
+            pause = self._fill(self._workers)
+            self._listen(self._workers, min(moment, box, pause))
             interruption = self._interruption()
             if interruption is not None:
                 return interruption
@@ -202,6 +222,8 @@ class Dispatcher:
     def learn(self) -> None:
         """See what the pulls so far say about the pool."""
         self.model.learn(self.books.times, self.pulls, self.assignments.unanswered())
+        if self.model.learns and self.model.pool is not None:
+            self.giver.probing.look_again(self._rules.core_levels(), self.books.core_seconds)
 
     def adopt(self, pool: CorePool) -> bool:
         """Continue with the pool of an earlier session, unless it had another size."""
@@ -210,15 +232,22 @@ class Dispatcher:
             self.model.use(pool)
         return fits
 
-    def _fill(self, workers: Workers) -> None:
-        """Start jobs as long as there are pulls to do and cores for them."""
+    def _fill(self, workers: Workers) -> float:
+        """Start jobs as long as there are pulls to do and cores for them; or say until when not."""
+        pause = self.intake.setbacks.check()
+        if pause < math.inf:
+            return pause
         how = self._round.how
         part = float(np.max(how.share)) if isinstance(how, Shares) else None
         while self.assignments.free:
-            offer = self.giver.next_offer(self.assignments, part)
+            offer = self.giver.next_offer(part)
             if offer is None:
-                return
-            workers.start(self.assignments.add(*offer))
+                break
+            fresh = self.books.attempts.wants_fresh(offer.runs, self._rules.retries)
+            workers.start(self.assignments.add(*offer, fresh=fresh))
+        for one in self.giver.in_the_way():
+            self._cancel(one)
+        return pause
 
     def _cancel(self, one: Assignment) -> None:
         """Its pulls are no longer wanted: end it, unless it is about to end anyway."""
@@ -231,12 +260,21 @@ class Dispatcher:
     def _listen(self, workers: Workers, moment: float) -> None:
         """Wait for events, at most until that moment on the engine's clock."""
         timeout = self._rules.timeout
-        soonest = min(moment, self.assignments.next_moment(timeout), self.ticker.next_moment)
+        soonest = min(
+            moment,
+            self.assignments.next_moment(timeout),
+            self.giver.next_moment(),
+            self.ticker.next_moment,
+        )
         if not self.assignments and soonest == math.inf:
             raise RuntimeError("nothing runs and nothing can be started: please report this")
-        seconds = None if soonest == math.inf else max(0.0, soonest - self.clock.now())
+        seconds = None
+        if soonest < math.inf:
+            seconds = min(max(0.0, soonest - self.clock.now()), _LONGEST_WAIT_SECONDS)
         self.intake.take(workers.wait(seconds))
-        for one in self.assignments.overdue(timeout):
+        for one in self.intake.beaten():
+            workers.end(one.job.number)
+        for one in self.assignments.timed_out(timeout):
             one.timed_out = True
             workers.end(one.job.number)
         self.ticker.tick()

@@ -1,16 +1,20 @@
 """Giving out pulls: which of them make the next job, and on how many cores."""
 
-from collections import deque
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from paceline.engines.jobs import Run
-from paceline.pools.assignments import Assignments
+from paceline.pools.assignments import Assignment, Assignments
 from paceline.pools.backlog import Backlog
+from paceline.pools.backups import Backups
 from paceline.pools.model import PoolModel
+from paceline.pools.probing import Probing
 from paceline.pools.rules import Rules
 from paceline.pools.timekeeping import Timekeeper
 
+_WAVES_AHEAD = 4  # how many pulls on every core may be done ahead,
+_LEAST_AHEAD = 64  # and how many of an arm in any case
 _GROUP_SECONDS = 0.005  # of work in a group: the overhead of a job is then about one per cent
 
 
@@ -20,50 +24,141 @@ class Offer(NamedTuple):
     runs: list[Run]
     cores: int
     seconds_each: float | None
+    twin: Assignment | None = None  # the job that does these pulls already
 
 
 class Giver:
-    """Makes jobs of the pulls wanted, by what is known of the pool. `largest` limits a group."""
+    """Makes jobs of the pulls wanted, by what is known of the pool. `largest` limits a group.
+
+    Pulls that are wanted come first, then backups of those that take too long; with the cores that
+    would idle otherwise, it works ahead.
+    """
 
     def __init__(
-        self, rules: Rules, backlog: Backlog, model: PoolModel, times: Timekeeper, largest: int
+        self,
+        rules: Rules,
+        assignments: Assignments,
+        backlog: Backlog,
+        model: PoolModel,
+        times: Timekeeper,
+        largest: int,
+        *,
+        can_end: bool,
     ) -> None:
         self.rules = rules
         self.backlog = backlog
         self.model = model
         self.times = times
         self.largest = largest
-        self._probe: deque[int] = deque()
+        self.probing = Probing(times, assignments.now)
+        self.backups = Backups(assignments, backlog, allowed=rules.backups and can_end)
+        self._assignments = assignments
+        self._ahead_left = 0.0  # how many pulls may still be done ahead
+        self._round_pulls = 1  # of the round, as it was last asked for
 
-    def probe(self, cores: Sequence[int]) -> None:
-        """Run the next pulls on these numbers of cores, in turn, to learn how they scale."""
-        self._probe = deque(cores)
+    def allow_ahead(self, due: Sequence[tuple[int, int]], most: float, round_pulls: int) -> None:
+        """Let cores that would idle do pulls of these arms from these numbers on; `most` in all.
 
-    def next_offer(self, assignments: Assignments, share: float | None) -> Offer | None:
-        """The next job, if there are pulls to do and cores for them."""
-        waiting = self.backlog.waiting
-        cores = self._cores(waiting, assignments, share) if waiting else 0
-        if cores == 0 or cores > assignments.free:
+        No arm gets so far ahead that it would be in vain: while one hangs, the others do not run
+        for ever.
+        """
+        self._round_pulls = max(round_pulls, 1)
+        fair = -(-_WAVES_AHEAD * self.rules.cores // max(len(due), 1))
+        self._ahead_left = most - self.backlog.allow_ahead(due, max(fair, _LEAST_AHEAD))
+
+    def next_offer(self, share: float | None) -> Offer | None:
+        """The next job, if there is one for the cores that are free.
+
+        `share` says how much of the pool each pull is to have; None if the plan says it.
+        """
+        offer = self._wanted(share)
+        if offer is None and share is None:
+            slow = self.backups.next()
+            offer = self._ahead() if slow is None else self._again(slow)
+        return offer
+
+    def next_moment(self) -> float:
+        """When there may be another job even if nothing is heard, on the engine's clock."""
+        slow = self.backups.next_moment() if self._assignments.free else math.inf
+        return min(slow, self.probing.next_moment())
+
+    def in_the_way(self) -> list[Assignment]:
+        """Jobs that take far too long, and had better give way to pulls that are waiting.
+
+        They are those done ahead; and, as long as nothing is known, those that hold most of the
+        pool: such a pull may hang.
+        """
+        if not self.backlog.waiting:
+            return []
+        wide = self.rules.cores // 2 if self.model.allocator is None else self.rules.cores
+        return [
+            one
+            for one in self._assignments.late()
+            if one.job.cores > wide or not any(map(self.backlog.is_wanted, one.left))
+        ]
+
+    def _again(self, slow: Assignment) -> Offer | None:
+        """The same pull once more, on as many cores if they are free."""
+        cores = min(slow.job.cores, self._assignments.free)
+        if cores < self.rules.least_cores:
             return None
-        each = self.times.mean_seconds(cores) or self.model.expected_seconds(cores)
-        runs = self.backlog.take(self._group(cores, waiting, each))
-        if self._probe:
-            self._probe.popleft()
-        return Offer(runs, cores, each)
+        return Offer(list(slow.left), cores, self._seconds_each(cores), slow)
 
-    def _cores(self, waiting: int, assignments: Assignments, share: float | None) -> int:
-        rules = self.rules
-        if self._probe:
-            return self._probe[0]
+    def _ahead(self) -> Offer | None:
+        """Pulls that are not wanted yet, if nothing that is wanted waits."""
+        waits = self.probing or self.backlog.waiting or self.backlog.wants_quiet
+        if self._ahead_left < 1 or waits:
+            return None
+        allocator, least = self.model.allocator, self.rules.least_cores
+        cores = least if allocator is None else allocator.planned(self._round_pulls)
+        cores = max(min(cores, self._assignments.free), least)
+        if cores > self._assignments.free:
+            return None
+        each = self._seconds_each(cores)
+        most = min(self._group(cores, self.rules.cores * self.largest, each), self._ahead_left)
+        runs = self.backlog.take_ahead(int(most))
+        self._ahead_left -= sum(run.pulls for run in runs)
+        return Offer(runs, cores, each) if runs else None
+
+    def _wanted(self, share: float | None) -> Offer | None:
+        """Pulls that are wanted, if there are any and cores for them."""
+        waiting, free = self.backlog.waiting, self._assignments.free
+        # What must run in quiet comes last: in a round, there is a moment when nothing else is due.
+        quiet = [] if waiting or len(self._assignments) else self.backlog.take_quiet()
+        cores = self._cores(waiting or 1, free, share) if waiting or quiet else 0
+        if cores == 0 or cores > free:
+            self.backlog.give_back(quiet, quiet=True)
+            return None
+        each = self._seconds_each(cores)
+        if self.probing:
+            cores, most = self.probing.take(free), 1
+        else:
+            most = self._group(cores, waiting, each)
+        return Offer(quiet or self.backlog.take(most), cores, each)
+
+    def _seconds_each(self, cores: int) -> float | None:
+        known = self.times.mean_seconds(cores) or self.model.expected_seconds(cores)
+        return known or max(self.times.means(), default=None)
+
+    def _cores(self, waiting: int, free: int, share: float | None) -> int:
+        rules, allocator = self.rules, self.model.allocator
+        if self.probing and self.probing.fits(free):
+            return free
+        if self.probing:  # it waits
+            return 0
         if share is not None:
             return rules.within(int(share * rules.cores + 1e-9))
-        if self.model.allocator is None:  # nothing is known yet: aim for throughput
-            return rules.within(rules.cores // min(waiting, rules.cores))
-        return self.model.allocator.next_cores(waiting, assignments.free, assignments.running())
+        if allocator is None:  # nothing is known: aim for throughput, and let nobody have it all
+            return rules.within(min(rules.cores // min(max(waiting, 2), rules.cores), free))
+        if self._ahead_left >= 1 and self.backlog.may_be_ahead:
+            waiting = max(waiting, self._round_pulls)
+        more = allocator.planned(waiting) - free
+        soonest = self._assignments.soonest(more) if more > 0 and free else []
+        return allocator.next_cores(waiting, free, soonest)
 
     def _group(self, cores: int, waiting: int, each: float | None) -> int:
         """How many pulls to send at once: more than one only if they are very short."""
-        if each is None or self._probe or self.largest == 1:
+        if each is None or self.largest == 1:
             return 1
         slots = max(1, self.rules.cores // cores)
         fair = -(-waiting // slots)

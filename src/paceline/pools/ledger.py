@@ -9,13 +9,14 @@ come.
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
 from paceline.core.rounds import NO_RESULTS, Looks, Results, Round, Until
+from paceline.engines.jobs import Run
 
 _LOOK_SHARE = 0.05  # how much an arm's pulls grow between two looks in a round
 
@@ -50,7 +51,6 @@ class Ledger:
         # All pulls of an arm below this were told, except those that were not back in time.
         self._told: Ints = np.zeros(racing.size, dtype=np.int64)
         self._skipped: list[list[int]] = [[] for _ in self._racing]
-        self._unheard: dict[int, int] = {}  # values of arms that are no longer in the round
         self._round = Round(racing[:0], racing[:0])
         self._due: Ints = racing[:0]
         self._lacking = 0  # a place in the round where values were missing when last checked
@@ -60,6 +60,10 @@ class Ledger:
     def put(self, arm: int, first: int, values: Sequence[float]) -> None:
         """Note the values of consecutive pulls; ignore them if those pulls have values already."""
         known, ahead = self._values[arm], self._ahead[arm]
+        if first == len(known) and not ahead:  # nearly always
+            known.extend(values)
+            self._counts[arm] += len(values)
+            return
         if first < len(known) or first in ahead:
             return
         ahead[first] = values
@@ -92,26 +96,19 @@ class Ledger:
 
     # Results go out.
 
+    def due_after(self, wanted: Round, arms: Ints) -> list[tuple[int, int]]:
+        """Each of these arms, and the number of its first pull that a round does not ask for."""
+        due = self._told.copy()
+        due[wanted.arms] += wanted.pulls
+        return [(self._racing[arm], int(due[arm])) for arm in arms.tolist()]
+
     def wanted_until(self, wanted: Round) -> list[tuple[int, int]]:
         """Every arm of a round, and the number below which its pulls are asked for."""
         until = self._told[wanted.arms] + wanted.pulls
         return [(self._racing[a], end) for a, end in zip(wanted.arms, until.tolist(), strict=True)]
 
     def expect(self, wanted: Round) -> None:
-        """Note the pulls that the policy still waits for.
-
-        An arm that is not among them has fallen, until it is asked for again: in a replay many
-        values are known long before their turn.
-        """
-        if wanted.arms.size:
-            if self._unheard:
-                back = set(wanted.arms.tolist())
-                self._unheard = {a: count for a, count in self._unheard.items() if a not in back}
-            for arm in np.setdiff1d(self._round.arms, wanted.arms).tolist():
-                # Negative if pulls were skipped: those are counted as such.
-                unheard = len(self._values[self._racing[arm]]) - int(self._told[arm])
-                if unheard > 0:
-                    self._unheard[arm] = unheard
+        """Note the pulls that the policy still waits for."""
         self._round = wanted
         if isinstance(wanted.how, Looks):
             self._due = wanted.how.due
@@ -122,19 +119,33 @@ class Ledger:
         self._lacking = 0
 
     @property
-    def unheard(self) -> int:
-        """How many values the policy has not heard of, because their arms have fallen since."""
-        return sum(self._unheard.values())
-
-    @property
     def skipped(self) -> int:
         """How many pulls were asked for but not back when their rounds ended."""
         return sum(map(len, self._skipped))
 
-    @property
-    def spent(self) -> int:
-        """How many pulls count against a cap: told, skipped or unheard."""
-        return int(self._told.sum()) + self.unheard  # those skipped are among those told
+    def asked_until(self) -> Ints:
+        """For every arm of the race, the number below which rounds have asked for its pulls."""
+        asked = self._told.copy()
+        asked[self._round.arms] += self._round.pulls
+        until = np.zeros(len(self._values), dtype=np.int64)
+        until[self._racing] = asked
+        return until
+
+    def spent(self, kept: Set[int], under_way: Iterable[Run] = ()) -> int:
+        """How many pulls count against a cap: told, skipped, or of arms that are not `kept`.
+
+        Those of fallen arms that are `under_way` may come back before they are ended.
+        """
+        told = {arm: self._told.item(place) for place, arm in enumerate(self._racing)}
+        fallen = {arm for place, arm in enumerate(self._racing) if place not in kept}
+        late = sum(
+            run.first + run.pulls - max(run.first, told[run.arm])
+            for run in under_way
+            if run.arm in fallen and run.first + run.pulls > told[run.arm]
+        )
+        # Those skipped are among those told; fewer may have values than were told.
+        unheard = sum(max(0, self._counts[arm] - told[arm]) for arm in fallen)
+        return int(self._told.sum()) + unheard + late
 
     def next_level(self) -> Results | None:
         """The results up to the next look, if all arms of the round have them."""

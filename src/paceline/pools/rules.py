@@ -17,6 +17,7 @@ class Rules:
     retries: int = 2
     timeout: float = math.inf  # seconds
     allowed: Callable[[float], bool] | None = None  # values that were declared possible
+    backups: bool = False  # whether a slow pull may run twice: its value depends on its seed alone
 
     def pool(self, runtime: Callable[[int], float]) -> CorePool:
         """The pool on which a pull on c cores takes `runtime(c)`, with only the cores it may have.
@@ -43,3 +44,19 @@ class Rules:
         while levels[-1] > self.least_cores:
             levels.append(max(self.least_cores, levels[-1] // 2))
         return levels
+
+    def first_widths(self) -> list[int]:
+        """The cores of the first pulls: two on each count but all, side by side.
+
+        While nothing is known, no pull has the whole pool: it might never end; and to free it takes
+        time. Only where there is no other count to compare with, a last one gets it.
+
+        >>> Rules(cores=12, least_cores=1, most_cores=12).first_widths()
+        [6, 3, 1, 6, 3, 1]
+        >>> Rules(cores=2, least_cores=1, most_cores=2).first_widths()
+        [1, 1, 2]
+        """
+        levels = self.core_levels()
+        if levels[0] < self.cores or len(levels) == 1:
+            return levels * 2
+        return levels[1:] * 2 + (levels[:1] if len(levels) == 2 else [])

@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from paceline.core.rounds import Conditions, Interruption, Results, Round
+from paceline.core.arrays import Ints
+from paceline.core.rounds import NOT_AHEAD, Ahead, Conditions, Interruption, Results, Round
 
 
 class Runner(Protocol):
@@ -12,22 +13,21 @@ class Runner(Protocol):
     def pulls(self) -> int:
         """How many pulls have given a value."""
 
-    @property
-    def spent(self) -> int:
-        """How many pulls count against a cap.
+    def spent(self, asked: Round, ahead: Ints) -> int:
+        """How many pulls count against a cap besides those asked for.
 
-        Those that the policy was told of, those no longer wanted, and those that were not back when
-        their round ended.
+        Those that the policy was told of, those of arms that are neither asked for nor `ahead`, and
+        those that were not back when their round ended.
         """
 
     def now(self) -> float:
         """The seconds since the race began."""
 
-    def pursue(self, wanted: Round) -> None:
+    def pursue(self, wanted: Round, ahead: Ahead = NOT_AHEAD) -> None:
         """Have exactly these pulls under way.
 
         Start what is wanted and not yet queued or running; cancel what is queued or running and
-        no longer wanted.
+        no longer wanted. What would idle may work `ahead`; in virtual time nothing idles.
         """
 
     def wait(self, until: float) -> Results | Interruption:

@@ -35,20 +35,35 @@ class Timekeeper:
     def take(self, cores: int, runs: Sequence[Run], seconds: Sequence[float]) -> None:
         """Note how long each of these pulls on `cores` cores took."""
         arms, pulls, untimed = self._untimed.setdefault(cores, ([], [], []))
-        arms.extend(run.arm for run in runs)
-        pulls.extend(run.pulls for run in runs)
+        arms += [run.arm for run in runs]
+        pulls += [run.pulls for run in runs]
         untimed.extend(seconds)
         self._untimed_runs += len(runs)
         if self._untimed_runs > _MOST_UNTIMED_RUNS:
             self._time()
         self._recent.extend(zip(repeat(cores), seconds[-_MOST_RECENT:]))
-        count, before = self._by_cores.get(cores, (0, 0.0))
-        self._by_cores[cores] = (count + len(seconds), before + sum(seconds))
+        count, total = self._by_cores.get(cores, (0, 0.0))
+        for took in seconds:  # one by one: however records are cut, the sum is the same
+            total += took
+        self._by_cores[cores] = (count + len(seconds), total)
 
     def mean_seconds(self, cores: int) -> float | None:
         """How long pulls on `cores` cores took so far, on average; None if there were none."""
         count, total = self._by_cores.get(cores, (0, 0.0))
         return total / count if count else None
+
+    def count(self, cores: int) -> int:
+        """How many pulls on `cores` cores there were so far."""
+        return self._by_cores.get(cores, (0, 0.0))[0]
+
+    def means(self) -> list[float]:
+        """The mean seconds of a pull, for each core count so far."""
+        return [total / count for count, total in self._by_cores.values()]
+
+    def usual_seconds(self) -> float | None:
+        """How long a pull took so far, on average over all core counts; None if there were none."""
+        pulls = sum(count for count, _ in self._by_cores.values())
+        return sum(total for _, total in self._by_cores.values()) / pulls if pulls else None
 
     def runtime(self) -> Runtime:
         """τ, as fitted to all pulls so far."""

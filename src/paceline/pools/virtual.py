@@ -6,7 +6,17 @@ import numpy as np
 
 from paceline.core.arrays import Ints
 from paceline.core.problem import Problem
-from paceline.core.rounds import NO_RESULTS, NOTHING, Conditions, Looks, Results, Round, Until
+from paceline.core.rounds import (
+    NO_RESULTS,
+    NOT_AHEAD,
+    NOTHING,
+    Ahead,
+    Conditions,
+    Looks,
+    Results,
+    Round,
+    Until,
+)
 from paceline.core.scaling import Scaling
 from paceline.pools.timeline import Span, Timeline
 
@@ -30,7 +40,7 @@ class VirtualRunner:
         spans: list[Span] | None = None,
     ) -> None:
         self.pulls = 0
-        self.spent = 0
+        self._spent = 0
         self._problem = problem
         self._scaling = scaling
         self._rng = rng
@@ -43,12 +53,16 @@ class VirtualRunner:
         """The virtual seconds since the race began."""
         return self._timeline.now
 
-    def pursue(self, wanted: Round) -> None:
+    def spent(self, asked: Round, ahead: Ints) -> int:
+        """How many pulls count against a cap: told, or no longer wanted."""
+        return self._spent
+
+    def pursue(self, wanted: Round, ahead: Ahead = NOT_AHEAD) -> None:
         """Have exactly these pulls queued or running, besides those finished and not yet told."""
         self._wanted = wanted
         if self._ready is not None:
             kept = np.minimum(self._ready[wanted.arms], wanted.pulls)
-            self.spent += int(self._ready.sum() - kept.sum())
+            self._spent += int(self._ready.sum() - kept.sum())
             self._ready[:] = 0
             self._ready[wanted.arms] = kept
             if int(kept.sum()) == wanted.total:
@@ -72,7 +86,7 @@ class VirtualRunner:
             return replace(NO_RESULTS, last=last)
         for batch in finished:
             self.pulls += batch.total
-            self.spent += batch.total
+            self._spent += batch.total
         return _merge([self._draw(batch.arms, batch.pulls) for batch in finished])
 
     def _next_look(self, due: Ints, until: float) -> Results:
@@ -100,7 +114,7 @@ class VirtualRunner:
         self._ready[arms] -= due
         if not self._ready.any():
             self._ready = None
-        self.spent += int(due.sum())
+        self._spent += int(due.sum())
         return self._draw(arms, due)
 
     def close_round(self, number: int) -> Conditions:
