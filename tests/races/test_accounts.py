@@ -42,6 +42,12 @@ def test_core_seconds_are_the_same_at_the_end_and_in_the_journal(
     spent = [record for record in read_records(path) if isinstance(record, TimeSpent)]
     assert {record.why for record in spent} >= {"failed"}
     assert result.core_seconds == read_journal(path).core_seconds
+    spending = result.core_time
+    assert spending.in_use == pytest.approx(result.core_seconds)
+    assert spending.total == pytest.approx(8 * result.elapsed)
+    shown = read_journal(path).timeline
+    assert list(shown) == list(result.timeline)
+    assert shown.core_time().to_json() == pytest.approx(spending.to_json(), abs=1e-4)
     again = race(noisy, arms, engine=VirtualEngine(8), journal=path, seed=seed, **options)
     if result.decided:
         assert again.core_seconds == result.core_seconds
@@ -77,6 +83,8 @@ def test_workers_that_still_load_have_used_no_core_time() -> None:
 
     result = race(SlowToLoad(), [1.0, 2.0], deadline=1.2, cores=2, progress=Screen())
     assert (result.pulls, result.core_seconds) == (0, 0.0)
+    assert result.core_time.starting > 0.7 * 2 * result.elapsed
+    assert result.core_time.in_use == pytest.approx(0)
     assert len(seen) > 1
     assert {standing.busy_cores for standing in seen} == {0}
 
@@ -113,7 +121,9 @@ def test_rounds_that_were_told_of_are_not_told_of_again(tmp_path: Path) -> None:
     assert printed == sorted(set(printed))
     assert printed[0] >= first.rounds, "where it stands is said, how it came there is not"
     still_in = sum(record.status == "in" for record in first.arms)
-    assert f"{still_in} of 4 arms in" in lines.splitlines()[0]
+    note, line = lines.splitlines()[:2]
+    assert note == "resumed with max_pulls=None, was 200"
+    assert f"{still_in} of 4 arms in" in line
 
 
 # Callbacks.

@@ -243,6 +243,15 @@ def test_a_cap_that_ends_a_race_says_what_would_have() -> None:
     assert "apart" in text
 
 
+def test_labels_are_quoted_only_where_they_could_be_read_as_something_else() -> None:
+    arms = [{"x": 1}, {"x": 2}]
+    result = run(lambda arm, *, seed: tied(arm["x"], seed=seed), arms, max_pulls=300)
+    (text,) = result.warnings
+    assert text.startswith(("x=1 and x=2 are still in", "x=2 and x=1 are still in"))
+    (text,) = run(tied, [1, 2], max_pulls=300).warnings
+    assert text.startswith(('"1" and "2" are still in', '"2" and "1" are still in'))
+
+
 def test_a_race_that_is_over_soon_says_nothing() -> None:
     seen: list[str] = []
     race(

@@ -104,7 +104,8 @@ def test_a_command_that_goes_wrong_in_all_ways(mark: str, tmp_path: Path) -> Non
     text = "\n".join(result.failures)
     assert "took longer than 1 s" in text
     assert "gave no number" in text
-    assert "was ended by signal 9" in text
+    (warning,) = (text for text in result.warnings if "lost" in text)
+    assert "was ended by signal 9" in warning, "it may have come from outside: nobody is charged"
     assert "ended with status 1" in text
     assert gone(mark)
 

@@ -44,7 +44,9 @@ OTHER: dict[str, Any] = {
     "timeout": 90.0,
     "retries": 5,
     "on_failure": "stop",
+    "backups": False,
     "journal": "other.jsonl",
+    "accept_changes": True,
     "callbacks": (print,),
     "progress": False,
 }
@@ -105,7 +107,9 @@ def test_every_option_that_words_can_say_has_a_flag(capsys: pytest.CaptureFixtur
             if option.words is None or option.flag == "each choice":
                 continue
             has = f"--{option.name.replace('_', '-')}" in page
-            wanted = {"resume": option.kept == "session", "profile": option.in_profile}
+            stricter = ("confidence", "tolerance", "accept_changes")
+            resumes = option.kept == "session" or option.name in stricter
+            wanted = {"resume": resumes, "profile": option.in_profile}
             assert has == wanted.get(verb, True), (verb, option.name)
 
 
@@ -203,7 +207,7 @@ def test_what_the_journal_keeps_comes_back_as_it_was(name: str, value: Any) -> N
 
 CHANGES: dict[str, Any] = {
     "deadline": "30s", "max_pulls": 12, "engine": "local", "cores": 1, "cores_per_pull": 1,
-    "scaling": "power:0.3", "timeout": "20s", "retries": 0, "on_failure": "stop",
+    "scaling": "power:0.3", "timeout": "20s", "retries": 0, "on_failure": "stop", "backups": False,
 }  # fmt: skip
 
 
@@ -217,7 +221,7 @@ def test_a_resume_may_change_how_a_race_is_run(tmp_path: Path, name: str) -> Non
     command = Command.parse("echo {x}", cwd=str(tmp_path))
     options: dict[str, Any] = {"bounds": (0, 9), "max_pulls": 6, "cores": 2, "progress": False}
     paceline.race(command, ARMS, journal=path, **options)
-    more = {} if name == "max_pulls" else {"max_pulls": 12}
+    more: dict[str, Any] = {} if name == "max_pulls" else {"max_pulls": 12}
     result = paceline.resume(path, progress=False, **{name: CHANGES[name]}, **more)
     assert result.pulls <= 12
     sessions = [record for record in read_records(path) if isinstance(record, SessionBegun)]
@@ -237,8 +241,9 @@ def test_a_resume_may_not_change_what_the_race_is(tmp_path: Path, name: str) -> 
     command = Command.parse("echo {x} {seed}", value="pattern:^(.)")
     options: dict[str, Any] = {"bounds": (0, 9), "max_pulls": 6, "cores": 2, "progress": False}
     paceline.race(command, ARMS, journal=path, **options)
+    change: dict[str, Any] = {name: "normal" if name == "noise" else OTHER[name]}
     with pytest.raises(InvalidInput, match=f"{name} is part of what the race is"):
-        paceline.resume(path, **{name: OTHER[name]})
+        paceline.resume(path, **change)
     other = {name: OTHER[name]}
     if name == "sigma":
         other = {"sigma": 2.0, "noise": "subgaussian", "bounds": None}

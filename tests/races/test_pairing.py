@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from benchmarks.inprocess import in_process
-from paceline import APR, InvalidInput, race
+from paceline import APR, InvalidInput, Staged, race
 from paceline.commands import Command
 from paceline.core.seeds import pull_seed
 from paceline.races import prepare
-from tests.races.virtual import VirtualEngine, pulls_of
+from tests.races.virtual import VirtualEngine, pulls_of, watched
 
 
 def seeded(arm: float, *, seed: int) -> float:
@@ -117,11 +117,16 @@ def test_to_a_deadline_a_straggler_is_not_waited_for(tmp_path: Path) -> None:
         return 30.0 if rng.random() < 0.05 else 0.2
 
     arms = [0.1 * arm for arm in range(8)]
-    pulls = {}
+    pulls: dict[bool | None, int] = {}
     for paired in (None, False, True):
-        host = VirtualEngine(cores=8, duration=slow_now_and_then)
-        result = race(seeded, arms, deadline=20, paired=paired, engine=host, progress=False)
-        assert result.elapsed <= 20.5
-        pulls[paired] = result.pulls
+        for seed in range(5):
+            host = VirtualEngine(cores=8, duration=slow_now_and_then, seed=seed)
+            policy, pacers = watched(Staged())
+            result = race(
+                seeded, arms, deadline=20, paired=paired, policy=policy, engine=host,
+                backups=False, progress=False,
+            )  # fmt: skip
+            assert result.elapsed <= 20.5
+            pulls[paired] = pulls.get(paired, 0) + int(pacers[-1].tally.pulls.sum())
     assert pulls[None] > 0.8 * pulls[False]
-    assert pulls[None] > 1.3 * pulls[True]
+    assert pulls[None] > 1.15 * pulls[True]  # those wait, but work ahead meanwhile

@@ -109,7 +109,7 @@ def test_a_deadline_beside_a_confidence_ends_with_the_best_so_far() -> None:
     assert result.still_in == ()
     assert result.confidence is None or result.confidence < 0.95
     assert "so far" in result.verdict
-    assert "the deadline of 4 s was reached" in result.verdict
+    assert "deadline" in result.verdict
     assert result.index in (0, 1)
 
 
@@ -310,15 +310,15 @@ def test_another_race_s_journal_is_refused(tmp_path: Path) -> None:
     before = journal.read_bytes()
     for change, message in (
         ({"seed": 1}, "that one has seed=0, this one has seed=1"),
-        ({"confidence": 0.95}, "that one has confidence=0.9"),
+        ({"confidence": 0.85}, "that one has confidence=0.9"),
         ({"direction": "minimize"}, "direction"),
     ):
         options: dict[str, Any] = {"confidence": 0.9} | change
         with pytest.raises(InvalidInput, match=message):
             race(noisy, [0.0, 1.0], journal=journal, progress=False, **options)
-    with pytest.raises(InvalidInput, match="that one has arms="):
+    with pytest.raises(InvalidInput, match=r"""arm 1 was "1.0" there and is "2.0" here"""):
         race(noisy, [0.0, 2.0], confidence=0.9, journal=journal, progress=False)
-    with pytest.raises(InvalidInput, match="that one has what="):
+    with pytest.raises(InvalidInput, match="that one has evaluate='function noisy'"):
         race(flip, [0.0, 1.0], confidence=0.9, journal=journal, progress=False)
     assert journal.read_bytes() == before
     again = race(noisy, [0.0, 1.0], confidence=0.9, journal=journal, progress=False)
@@ -337,3 +337,11 @@ def test_a_frame_needs_pandas_and_has_a_row_per_arm(monkeypatch: pytest.MonkeyPa
     stub.DataFrame = lambda rows: rows  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pandas", stub)
     assert [row["label"] for row in result.to_frame()] == ["0.0", "1.0"]
+
+
+def test_a_deadline_that_is_far_away_is_no_trouble_for_the_clock() -> None:
+    """An operating system waits for less than a month at once."""
+    every: list[dict[str, Any]] = [{"deadline": "200d"}, {"timeout": "200d"}]
+    for far in (*every, {"deadline": datetime(2099, 1, 1)}):
+        result = race(noisy, [0.0, 5.0], confidence=0.9, progress=False, cores=1, **far)
+        assert result.best == 5.0

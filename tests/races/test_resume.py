@@ -139,7 +139,7 @@ def test_long_labels_do_not_make_two_races_one(tmp_path: Path) -> None:
     result = race(rate, arms, engine=VirtualEngine(), **options)
     assert len({record.label for record in result.arms}) == 3
     others = [{"name": words, "rate": rate} for rate in (30, 2, 1)]
-    with pytest.raises(InvalidInput, match="another race: that one has arms="):
+    with pytest.raises(InvalidInput, match=r"another race: arm 0 was .* rate=1\" there"):
         race(rate, others, engine=VirtualEngine(), **options)
 
 
@@ -285,3 +285,22 @@ def test_an_ended_race_to_a_date_is_read_again_and_not_run(tmp_path: Path) -> No
     before = path.read_bytes()
     again = race(noisy, [0.0, 1.0], journal=path, engine=VirtualEngine(), progress=False, **options)
     assert (again.verdict, path.read_bytes()) == (first.verdict, before)
+
+
+def test_a_policy_of_one_s_own_must_be_given_again(tmp_path: Path) -> None:
+    class Mine(APR):
+        name = "mine"
+
+    path = tmp_path / "race.jsonl"
+    command, arms = Command.parse("echo {x}{seed}"), [{"x": 1}, {"x": 2}]
+    options: dict[str, Any] = {"policy": Mine(), "bounds": (0, 1e12)}
+    race(command, arms, max_pulls=8, journal=path, progress=False, **options)
+    with pytest.raises(InvalidInput) as caught:
+        resume(path)
+    assert "the journal has only the name of the policy 'mine', since it is yours" in str(
+        caught.value
+    )
+    assert "pass the policy itself, as policy=" in str(caught.value)
+    # As it says:
+    assert resume(path, policy=Mine(), max_pulls=12, progress=False).pulls == 12
+    assert race(command, arms, max_pulls=16, journal=path, progress=False, **options).pulls == 16

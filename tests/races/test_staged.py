@@ -23,9 +23,11 @@ from paceline.engines.workload import Workload
 from paceline.journal import Record, read_records
 from paceline.journal.records import PullsReturned, RoundEnded
 from paceline.races import prepare, read_journal
+from paceline.races.history import History
 from paceline.races.running import replayed
 from paceline.races.session import Session
-from tests.races.virtual import VirtualEngine, pulls_of
+from paceline.races.telling import Phase, Teller
+from tests.races.virtual import VirtualEngine, pulls_of, watched
 
 CORES = 16
 
@@ -175,9 +177,21 @@ def test_cut_off_anywhere_it_replays_to_where_it_was(
     prepared = prepare(what, arms, engine=host, journal=journal, **options)
     ends = data.draw(st.lists(st.sampled_from(sorted(noted)), max_size=4)) if noted else []
     for end in ends:
-        session = replayed(prepared.settings, records[:end])
-        session.run()
-        assert state_of(session) == noted[end]
+        session = replayed(
+            prepared.settings, History(len(arms), prepared.settings.sign, records[:end])
+        )
+        ended: dict[int, Any] = {}  # it may go on from there, with what was done ahead
+
+        def at_end(
+            teller: Teller, phase: Phase, ended: dict[int, Any] = ended, session: Session = session
+        ) -> bool:
+            ended[phase.rounds] = state_of(session)
+            return False
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Teller, "round_ended", at_end)
+            session.run()
+        assert ended[noted[end]["rounds"]] == noted[end]
     # The whole of it, read again, is the same race; and nothing is run.
     again = race(what, arms, engine=host_of(), journal=journal, **options)
     assert (again.verdict, again.chosen, again.rounds) == (
@@ -313,18 +327,17 @@ def test_an_arm_is_not_lost_for_being_slow() -> None:
     assert found >= 20
 
 
-def test_with_stragglers_cut_off_more_is_done_by_the_deadline() -> None:
-    pulls = {
-        how: sum(
-            race(
-                noisy, means(16), deadline=60, policy=Staged(how), cores=CORES, scaling=pool(),
-                seed=seed, engine=host_of(seed), progress=False,
-            ).pulls
-            for seed in range(5)
-        )
-        for how in ("cut", "wait")
-    }  # fmt: skip
-    assert pulls["cut"] > 1.3 * pulls["wait"]
+def test_with_stragglers_cut_off_more_is_heard_by_the_deadline() -> None:
+    def heard(how: Any, seed: int) -> int:
+        policy, pacers = watched(Staged(how))
+        race(
+            noisy, means(16), deadline=60, policy=policy, cores=CORES, scaling=pool(),
+            seed=seed, engine=host_of(seed), backups=False, progress=False,
+        )  # fmt: skip
+        return int(pacers[-1].tally.pulls.sum())
+
+    heard_by = {how: sum(heard(how, seed) for seed in range(5)) for how in ("cut", "wait")}
+    assert heard_by["cut"] > 1.3 * heard_by["wait"]
 
 
 def test_waiting_hears_whole_rounds(tmp_path: Path) -> None:

@@ -3,18 +3,20 @@
 import math
 import random
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from paceline.engines.events import Event, Failed, Failure, Finished, Lost
 from paceline.engines.jobs import Job, Run
 from paceline.engines.simulated import Outcome, SimulatedEngine, SimulatedWorkers
 from paceline.engines.workload import Workload
+from paceline.policies.base import Pacer, Policy, Task
 
+AnyPolicy = TypeVar("AnyPolicy", bound=Policy)
 Duration = Callable[[random.Random, int], float]  # of a pull on so many cores
 
 
 class VirtualEngine(SimulatedEngine):
-    """`faults` is the probability that an attempt at a pull goes wrong, in any of five ways.
+    """`faults` is the probability that an attempt at a pull goes wrong, in any of nine ways.
 
     `fatal` says of which pulls every attempt fails.
     """
@@ -64,6 +66,11 @@ class VirtualEngine(SimulatedEngine):
                 Failure("exit status", "ended with status 3", ""),
                 Failure("died", "the worker process ended with signal 9", ""),
                 "hang",
+                # What the machine may have done: nobody is charged with these at once, or ever.
+                Failure("machine", "a worker could not be started", ""),
+                Failure("killed", "the worker process was killed by signal 9", ""),
+                Failure("shortage", "raised MemoryError", ""),
+                Failure("died after others", "the worker process ended with signal 11", ""),
             ]
         )
 
@@ -106,3 +113,16 @@ def pulls_of(runs: Sequence[Any]) -> list[tuple[int, int]]:
     return [
         (run.arm, run.first + i) for run in (Run(*one) for one in runs) for i in range(run.pulls)
     ]
+
+
+def watched(policy: AnyPolicy) -> tuple[AnyPolicy, list[Pacer]]:
+    """A policy, and the pacers that it will start: they know what they were told of."""
+    pacers: list[Pacer] = []
+    start = policy._pacer
+
+    def starting(task: Task) -> Pacer:
+        pacers.append(start(task))
+        return pacers[-1]
+
+    object.__setattr__(policy, "_pacer", starting)
+    return policy, pacers

@@ -2,7 +2,8 @@
 
 from paceline.commands.arms import Arm, check_arms, grid, parse_list
 from paceline.commands.command import Command, Invocation
-from paceline.commands.value import VALUE_HELP, NoValue, Value, parse_value
+from paceline.commands.finding import NoValue
+from paceline.commands.value import VALUE_HELP, Value, parse_value
 
 __all__ = [
     "VALUE_HELP",

@@ -4,15 +4,16 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import PurePath
 from typing import Any
 
+from paceline.commands import environment as variables_of
 from paceline.commands.shell import check_shell, split
-from paceline.commands.template import RESERVED, fill, names, pieces, quote, written
+from paceline.commands.template import RESERVED, check_text, fill, names, pieces, quote, written
 from paceline.commands.value import Value, parse_value
-from paceline.errors import InvalidInput, unknown_name
+from paceline.errors import InvalidInput, seen, unknown_name
 
 
 @dataclass(frozen=True)
@@ -35,27 +36,31 @@ class Command:
 
     Words are split before they are filled, so a value is never split. Literal braces are written
     `{{` and `}}`.
+
+    A variable of the environment whose value is None is known by name only. It has the value that
+    the race finds in its own environment, and this is not written to the journal.
     """
 
     words: tuple[str, ...]  # with `shell`, one text for /bin/sh -c
     shell: bool = False
     cwd: str | None = None  # None: that of the process
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str | None] = field(default_factory=dict)
     value: Value = field(default_factory=Value)
 
     def __post_init__(self) -> None:
         # Copies: a list or dict that the caller changes later must not change a race.
-        object.__setattr__(self, "words", tuple(self.words))
-        object.__setattr__(self, "environment", dict(self.environment))
+        object.__setattr__(self, "words", _words(self.words))
+        object.__setattr__(self, "cwd", _folder(self.cwd))
+        object.__setattr__(self, "environment", variables_of.variables(self.environment))
+        _check_shell_flag(self.shell)
+        if not isinstance(self.value, Value):
+            raise InvalidInput(f"the value must be a text such as 'last', got {seen(self.value)}")
         if not self.words or not self.words[0].strip():
             raise InvalidInput("the command is empty: write one, as in 'sim --x {x} --seed {seed}'")
         if self.shell and len(self.words) != 1:
             raise InvalidInput(f"a command for the shell is one text, got {len(self.words)} words")
-        for template in (*self.words, *self.environment.values()):
+        for template in self.words:
             pieces(template)
-        for name in self.environment:
-            if not name or "=" in name or "\0" in name:
-                raise InvalidInput(f"{name!r} cannot be the name of an environment variable")
         if self.shell:
             check_shell(self.words[0])
 
@@ -65,18 +70,22 @@ class Command:
         template: str | Sequence[str],
         *,
         shell: bool = False,
-        cwd: str | None = None,
-        environment: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        environment: Mapping[str, str | None] | Sequence[str] | None = None,
         value: Value | str = "last",
     ) -> "Command":
         """Make a command from one text, or from a list of words.
 
         >>> Command.parse("sim --name '{x} {y}'").words
         ('sim', '--name', '{x} {y}')
+        >>> Command.parse("sim {x}", environment=["MODE=fast", "API_KEY"]).environment
+        {'MODE': 'fast', 'API_KEY': None}
         """
-        words = split(template, shell) if isinstance(template, str) else tuple(template)
+        _check_shell_flag(shell)
+        words = split(template, shell) if isinstance(template, str) else _words(template)
         how = parse_value(value) if isinstance(value, str) else value
-        return cls(words, shell, cwd, environment or {}, how)
+        known = variables_of.variables({} if environment is None else environment)
+        return cls(words, shell, _folder(cwd), known, how)
 
     @property
     def placeholders(self) -> frozenset[str]:
@@ -85,7 +94,17 @@ class Command:
         >>> sorted(Command.parse("sim {x} {seed}", value="file:{y}.txt").placeholders)
         ['seed', 'x', 'y']
         """
-        return frozenset(names(*self.words, *self.environment.values(), self._file_template))
+        known = (value for value in self.environment.values() if value is not None)
+        return frozenset(names(*self.words, *known, self._file_template))
+
+    @property
+    def holds_values(self) -> bool:
+        """Whether it holds values of its environment: a journal that keeps it may be private."""
+        return variables_of.holds_values(self.environment)
+
+    def with_values(self) -> "Command":
+        """The same command, with the values of this process for variables that are only named."""
+        return replace(self, environment=variables_of.with_values(self.environment, os.environ))
 
     def fill(self, arm: Mapping[str, Any], *, seed: int, cores: int) -> Invocation:
         """Fill the template with the values of one arm, its seed and its cores.
@@ -100,7 +119,10 @@ class Command:
             argv: tuple[str, ...] = ("/bin/sh", "-c", fill(self.words[0], quoted))
         else:
             argv = tuple(fill(word, values) for word in self.words)
-        environment = {name: fill(text, values) for name, text in self.environment.items()}
+        # A variable that is only named is inherited.
+        environment = {
+            name: fill(text, values) for name, text in self.environment.items() if text is not None
+        }
         file = None
         if self._file_template:
             file = os.path.join(self.cwd or "", fill(self._file_template, values))
@@ -116,6 +138,7 @@ class Command:
         """
         if self.cwd is not None and not os.path.isdir(self.cwd):
             raise InvalidInput(f"the folder to run in, {self.cwd!r}, does not exist: create it")
+        variables_of.check_source(self.environment, os.environ)
         self._check_names(arms)
         if paired and "seed" not in self.placeholders:
             raise InvalidInput(
@@ -158,7 +181,7 @@ class Command:
             and isinstance(shell, bool)
             and isinstance(cwd, str | None)
             and isinstance(environment, dict)
-            and _are_texts([*environment, *environment.values()])
+            and _are_texts([one for pair in environment.items() for one in pair if one is not None])
             and isinstance(value, str)
         )
         if not is_sound:
@@ -172,6 +195,8 @@ class Command:
     def _check_names(self, arms: Sequence[Mapping[str, Any]]) -> None:
         for index, arm in enumerate(arms):
             for name, value in arm.items():
+                if not isinstance(name, str):
+                    raise InvalidInput(f"a parameter of arm {index} has no name, got {seen(name)}")
                 if name in RESERVED:
                     raise InvalidInput(
                         f"{name!r} is filled in for every pull, so it cannot be a parameter of "
@@ -179,11 +204,10 @@ class Command:
                     )
                 if not isinstance(value, str | Real | PurePath):
                     raise InvalidInput(
-                        f"{name} of arm {index} is {value!r}: only strings and numbers can be "
+                        f"{name} of arm {index} is {seen(value)}: only strings and numbers can be "
                         "written into a command"
                     )
-                if "\0" in written(value):
-                    raise InvalidInput(f"{name} of arm {index} has a zero byte: {value!r}")
+                check_text(written(value), f"{name} of arm {index}")
         known = list(dict.fromkeys(name for arm in arms for name in arm))
         for name in sorted(self.placeholders):
             if name not in (*known, *RESERVED):
@@ -245,6 +269,30 @@ class Command:
         raise InvalidInput(
             f"cannot find the program {name!r}: there is no file {os.path.abspath(where)}"
         )
+
+
+def _words(given: Any) -> tuple[str, ...]:
+    words = tuple(given) if isinstance(given, list | tuple) else (None,)
+    if not all(isinstance(word, str) for word in words):
+        raise InvalidInput(f"the command must be a text or a list of texts, got {seen(given)}")
+    for word in words:
+        check_text(word, "a word of the command")
+    return words
+
+
+def _check_shell_flag(given: Any) -> None:
+    if not isinstance(given, bool):
+        raise InvalidInput(f"shell must be true or false, got {seen(given)}")
+
+
+def _folder(given: Any) -> str | None:
+    if given is None:
+        return None
+    if not isinstance(given, str | os.PathLike):
+        raise InvalidInput(f"the folder to run in, cwd, must be a path, got {seen(given)}")
+    folder = os.fspath(given)
+    check_text(folder, "the folder to run in")
+    return folder
 
 
 def _are_texts(values: Any) -> bool:

@@ -1,11 +1,12 @@
 """Templates with placeholders, `{name}`: what they contain, and how they are filled."""
 
 import functools
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from paceline.errors import InvalidInput, unknown_name
+from paceline.errors import InvalidInput, seen, unknown_name
 
 RESERVED = ("seed", "cores")  # filled in for every pull; an arm's parameter cannot have these names
 
@@ -70,7 +71,10 @@ def written(value: Any) -> str:
     >>> written(1.0), written("a b"), written(True)
     ('1.0', 'a b', 'true')
     """
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    try:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    except ValueError:
+        raise InvalidInput(f"{seen(value)} is too large to be written into a command") from None
 
 
 def check_name(name: str) -> None:
@@ -84,6 +88,24 @@ def check_name(name: str) -> None:
         raise InvalidInput(
             f"{name!r} is filled in for every pull: give your parameter another name"
         )
+
+
+def check_text(text: str, what: str) -> None:
+    r"""Refuse a text that no operating system passes on: in a path, a word or the environment.
+
+    >>> check_text("a\0b", "the name")
+    Traceback (most recent call last):
+        ...
+    paceline.errors.InvalidInput: the name has a zero byte in it, 'a\x00b': remove it
+    """
+    if "\0" in text:
+        raise InvalidInput(f"{what} has a zero byte in it, {seen(text)}: remove it")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise InvalidInput(
+            f"{what} has characters that this system cannot write, {seen(text)}: remove them"
+        ) from None
 
 
 def quote(text: str, most: int = 80) -> str:

@@ -12,11 +12,12 @@ from paceline.races.file import RaceFile, read_race_file
 from paceline.races.options import check_options
 from paceline.races.prepared import Prepared
 from paceline.races.profiling import Profile, profile
-from paceline.races.reading import JournalView, read_journal, resume
+from paceline.races.reading import Follower, JournalView, read_journal, resume
 from paceline.races.settings import check_race
 from paceline.result import Result, Standing
 
 __all__ = [
+    "Follower",
     "JournalView",
     "Prepared",
     "Profile",
@@ -49,6 +50,7 @@ def race(
     scaling: Scaling | None = None,
     policy: str | Policy | None = None,
     journal: str | os.PathLike[str] | None = None,
+    accept_changes: bool = False,
     seed: int = 0,
     retries: int = 2,
     timeout: Any = None,
@@ -56,6 +58,7 @@ def race(
     max_pulls: float | None = None,
     callbacks: Sequence[Callable[[Standing], Any]] = (),
     progress: Any = None,
+    backups: bool = True,
 ) -> Result:
     """Find the best of `arms` by evaluating them, again and again, on this machine's cores.
 
@@ -84,12 +87,14 @@ def race(
     **Cores.** `engine` says where pulls run. `cores` is the pool: by default every core this
     process may use. `cores_per_pull` is None (adapt), a number, or (least, most). `scaling` says
     how pulls scale; by default this is learned from the first pulls, which run on different numbers
-    of cores.
+    of cores. Cores that would idle do the next pulls of arms still in. With `backups`, a pull that
+    takes far longer than others is started a second time, with its seed, if it takes one.
 
     **Trouble.** A pull that raises, dies, takes longer than `timeout` or gives no finite number is
     tried `retries` more times with the same seed; then its arm is out (`on_failure="drop-arm"`) or
     the race stops (`"stop"`). With a `journal` (a path) everything is recorded: call an interrupted
-    or killed race again, and it resumes from there.
+    or killed race again, and it resumes from there. A journal of other arms, or of a function that
+    has changed since, is refused; `accept_changes` resumes with the changed function.
 
     `callbacks` are called with a `Standing` after every round; one that returns True stops the
     race. `progress` shows the standings; None shows them only if standard error is a terminal.

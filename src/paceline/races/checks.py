@@ -3,15 +3,27 @@
 A value that has passed a check passes it again.
 """
 
+import errno
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from paceline.core.arrays import failure_probability, finite_floats, positive, whole
+import numpy as np
+
+from paceline.commands.template import check_text
+from paceline.core.arrays import (
+    failure_probability,
+    finite_floats,
+    non_negative,
+    positive,
+    squarable,
+    whole,
+)
+from paceline.core.pool import MOST_CORES
 from paceline.core.scaling import Scaling
 from paceline.durations import Deadline, deadline_of, seconds_of
-from paceline.errors import InvalidInput, unknown_name
+from paceline.errors import InvalidInput, seen, unknown_name
 from paceline.notation import parse_policy, parse_scaling
 from paceline.policies.base import Policy
 from paceline.policies.catalog import find_policy
@@ -28,30 +40,35 @@ def one_of(*known: str) -> Check:
     """One of a few words."""
 
     def check(value: Any, what: str) -> str:
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             raise unknown_name(what, value, known)
         return str(value)
 
     return check
 
 
-def count(least: int) -> Check:
-    """A whole number, at least `least`."""
-    return lambda value, what: whole(value, what, least=least)
+def count(least: int, most: int | None = None) -> Check:
+    """A whole number, at least `least` and at most `most`."""
+    return lambda value, what: whole(value, what, least=least, most=most)
+
+
+def size(value: Any, what: str) -> float:
+    """A distance between values; 0 is none."""
+    return squarable(non_negative(value, what), what, least=0.0)
 
 
 def truth(value: Any, what: str) -> bool:
     """True or False."""
-    if not isinstance(value, bool):
-        raise InvalidInput(f"{what} must be true or false, got {value!r}")
-    return value
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(f"{what} must be true or false, got {seen(value)}")
+    return bool(value)
 
 
 def truth_or_none(value: Any, what: str) -> bool | None:
     """True, False, or None, which leaves the choice to paceline."""
-    if not (value is None or isinstance(value, bool)):
-        raise InvalidInput(f"{what} must be True, False or None, got {value!r}")
-    return value
+    if not (value is None or isinstance(value, bool | np.bool_)):
+        raise InvalidInput(f"{what} must be True, False or None, got {seen(value)}")
+    return None if value is None else bool(value)
 
 
 def confidence(value: Any, _what: str) -> float:
@@ -74,20 +91,23 @@ def span(value: Any, what: str) -> float:
 
 def bounds(value: Any, what: str) -> tuple[float, float]:
     """The lowest and the highest value."""
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    is_list = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
     pair = finite_floats(value if is_list else [], what).tolist()
     if len(pair) != 2 or not pair[0] < pair[1]:
-        raise InvalidInput(f"{what} must be (lowest, highest), as in (0, 1), got {value!r}")
+        raise InvalidInput(f"{what} must be (lowest, highest), as in (0, 1), got {seen(value)}")
     return pair[0], pair[1]
 
 
 def cores_per_pull(value: Any, what: str) -> int | tuple[int, int]:
     """A number of cores, or the least and the most."""
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return whole(cast(int, value), what)
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        return whole(cast(int, value), what, most=MOST_CORES)
     if len(value) != 2:
-        raise InvalidInput(f"{what} must be a number or (least, most), as in (1, 8), got {value!r}")
-    least, most = whole(value[0], f"the least of {what}"), whole(value[1], f"the most of {what}")
+        raise InvalidInput(
+            f"{what} must be a number or (least, most), as in (1, 8), got {seen(value)}"
+        )
+    least = whole(value[0], f"the least of {what}", most=MOST_CORES)
+    most = whole(value[1], f"the most of {what}", most=MOST_CORES)
     if least > most:
         raise InvalidInput(f"{what} runs from {least} down to {most}: swap them")
     return least, most
@@ -96,7 +116,7 @@ def cores_per_pull(value: Any, what: str) -> int | tuple[int, int]:
 def max_pulls(value: Any, what: str) -> int:
     """A whole number of pulls, which may be written as a float."""
     if positive(value, what) % 1:
-        raise InvalidInput(f"{what} must be a whole number, got {value!r}")
+        raise InvalidInput(f"{what} must be a whole number, got {seen(value)}")
     return int(value)
 
 
@@ -104,7 +124,7 @@ def policy(value: Any, _what: str) -> Policy:
     """A policy, its name, or a word such as apr:beta=3."""
     if isinstance(value, str) and ":" in value:
         return parse_policy(value)
-    return find_policy(value, deadline_only=False)
+    return find_policy(value)
 
 
 def scaling(value: Any, what: str) -> Scaling:
@@ -112,29 +132,40 @@ def scaling(value: Any, what: str) -> Scaling:
     if isinstance(value, str):
         return parse_scaling(value)
     if not isinstance(value, Scaling):
-        raise InvalidInput(f"{what} must be a Scaling such as PowerLaw(0.5), got {value!r}")
+        raise InvalidInput(f"{what} must be a Scaling such as PowerLaw(0.5), got {seen(value)}")
     return value
 
 
 def path(value: Any, what: str) -> str:
-    """A path, which must not be empty."""
+    """A path that a file can have: not empty, and without a zero byte."""
     try:
         text = os.fspath(value)
     except TypeError:
         text = None
     if not isinstance(text, str) or not text.strip():
-        raise InvalidInput(f"{what} must be a path, got {value!r}")
+        raise InvalidInput(f"{what} must be a path, got {seen(value)}")
+    check_text(text, what)
+    try:
+        os.lstat(text)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidInput(f"{what} is too long for a path, got {seen(value)}") from None
     return text
 
 
 def callbacks(value: Any, _what: str) -> tuple[Callable[..., Any], ...]:
     """Functions of a `Standing`."""
-    functions = tuple(value) if isinstance(value, Iterable) else (value,)
-    for callback in functions:
-        if not callable(callback) or not isinstance(value, Iterable):
-            raise InvalidInput(
-                f"callbacks must be a list of functions of a Standing, got {value!r}"
-            )
+    refused = InvalidInput(
+        f"callbacks must be a list of functions of a Standing, got {seen(value)}"
+    )
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+        raise refused
+    try:
+        functions = tuple(value)
+    except TypeError:
+        raise refused from None
+    if not all(callable(callback) for callback in functions):
+        raise refused
     return functions
 
 
@@ -143,6 +174,6 @@ def progress(value: Any, _what: str) -> Any:
     able = all(hasattr(value, name) for name in ("update", "close"))
     if not (value is None or isinstance(value, bool) or able):
         raise InvalidInput(
-            f"progress must be None, True, False, or have update and close, got {value!r}"
+            f"progress must be None, True, False, or have update and close, got {seen(value)}"
         )
     return value

@@ -11,6 +11,7 @@ from paceline.core.doubts import Doubt, find_doubts
 from paceline.core.noise import Noise
 from paceline.core.outlook import outlook
 from paceline.core.rounds import Verdict
+from paceline.display.text import arm_name
 from paceline.durations import say_seconds
 from paceline.errors import RaceWarning
 from paceline.journal.records import Record, Warned
@@ -19,7 +20,11 @@ _WORTH_A_LOOK = 1.3  # times as many pulls as at the last look
 _A_WHILE_SECONDS = 10.0  # after this, a screen may say that a race takes long
 _MINUTE_SECONDS = 60.0  # after this, a warning may, if there is no screen
 _LONG = 5.0  # times the time so far: tied arms always seem to need nine times that
-_OF_A_SESSION = _LONG_RACE, _UNDECIDED = ("long", "undecided")
+_OF_A_SESSION = _LONG_RACE, _UNDECIDED, TABLE, _JOURNAL = ("long", "undecided", "table", "journal")
+_LOST = "lost"
+# About the work, or the machine, whatever the values are.
+LASTING = CHANGED, UNKNOWN = ("changed", "unknown")
+_NOT_OF_VALUES = frozenset({*_OF_A_SESSION, *LASTING, _LOST})
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ class Concerns:
     def _say(self, doubts: Sequence[Doubt], at: float) -> None:
         kinds = {doubt.kind for doubt in doubts}
         self._unusable = "outlier" in kinds or any(doubt.voids for doubt in doubts)
-        for kind in set(self.texts) - kinds - set(_OF_A_SESSION):
+        for kind in set(self.texts) - kinds - _NOT_OF_VALUES:
             del self.texts[kind]  # more pulls have settled it
         for doubt in doubts:
             self.say(doubt.kind, doubt.text(self.labels), at)
@@ -95,6 +100,22 @@ class Concerns:
             self._note(Warned(round(at, 6), kind, text))
             if self._loud is not None and loud:
                 self._loud(text)
+
+    def losses(self, text: str, at: float | None = None) -> None:
+        """Say how many pulls were lost; if `at` is given, this is the last word, and recorded.
+
+        It is not loud, because nothing that is known has changed by it.
+        """
+        if text and at is None:
+            self.texts[_LOST] = text
+        elif text and at is not None:
+            self.say(_LOST, text, at, loud=False)
+
+    def warn_of_journal(self, text: str) -> None:
+        """Warn of what befell the journal: no part of the race, and so not recorded in it."""
+        self.texts[_JOURNAL] = text
+        if self._loud is not None:
+            self._loud(text)
 
     def warn_of_length(self, text: str, at: float) -> None:
         """Warn that a race may take very long, if no screen says so."""
@@ -120,7 +141,7 @@ class Concerns:
         if found is None or found.pulls < least * still_in.rate or still_in.rate <= 0:
             return ""
         arms = still_in.arms
-        leader, other = (f'"{self.labels[arms[place]]}"' for place in found.nearest)
+        leader, other = (arm_name(self.labels[arms[place]]) for place in found.nearest)
         others = f" (and {len(arms) - 2} more)" if len(arms) > 2 else ""
         needed = "so far they look equal"
         if math.isfinite(found.pulls):
@@ -129,7 +150,7 @@ class Concerns:
             needed = f"at this rate {about} {seconds} more would tell them apart"
             if found.pulls < 1:
                 needed = "a few more pulls should tell them apart"
-        ends = "a higher max_pulls= or a tolerance= would decide the race"
+        ends = "a higher max_pulls= would decide the race, or a new race with a tolerance="
         if least > 0:
             ends = "tolerance=, max_pulls= or deadline= would end the race"
         return (

@@ -45,7 +45,7 @@ def read_race_file(path: str | os.PathLike[str]) -> RaceFile:
     >>> race.command.words, race.arms, race.options
     (('echo', '{x}', '{seed}'), ({'x': 1}, {'x': 2}), {'deadline': '10m'})
     """
-    path = Path(os.path.abspath(path))
+    path = Path(os.path.abspath(checks.path(path, "the race file")))
     try:
         with path.open("rb") as stream:
             content = tomllib.load(stream)
@@ -84,17 +84,24 @@ def _command(content: Mapping[str, Any], folder: Path) -> Command:
     is_list = isinstance(template, list) and all(isinstance(word, str) for word in template)
     if not (is_list or isinstance(template, str)):
         raise InvalidInput(f"command must be a string or a list of strings, got {template!r}")
-    environment = _table(content.get("env", {}), "[env]")
-    for name, value in environment.items():
-        if not isinstance(value, str | int | float):
-            raise InvalidInput(f"{name} in [env] must be a string, got {value!r}")
     return Command.parse(
         template,
         shell=checks.truth(content.get("shell", False), "shell"),
         cwd=_path(content.get("cwd", "."), "cwd", folder),
-        environment={name: written(value) for name, value in environment.items()},
+        environment=_environment(content.get("env", {})),
         value=parse_value(_text(content.get("value", "last"), "value")),
     )
+
+
+def _environment(given: Any) -> Any:
+    """A table of values; or a list of NAME=VALUE and NAME, as on the command line."""
+    if isinstance(given, list):
+        return given
+    environment = _table(given, "[env]")
+    for name, value in environment.items():
+        if not isinstance(value, str | int | float):
+            raise InvalidInput(f"{name} in [env] must be a string, got {value!r}")
+    return {name: written(value) for name, value in environment.items()}
 
 
 def _arms(content: Mapping[str, Any], folder: Path) -> tuple[Arm, ...]:
@@ -126,7 +133,7 @@ def _options(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             if name in _PARTS:
                 raise InvalidInput(f"{name!r} does not belong under [race]: move it to the top")
             raise unknown_name("option in [race]", name, _KEYS)
-        options[name] = OPTIONS[name].check(_at(folder, name, value), name)
+        options[name] = OPTIONS[name].checked(_at(folder, name, value))
     return options
 
 

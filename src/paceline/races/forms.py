@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any
 
 from paceline.commands import Command
 from paceline.core.pool import CorePool
-from paceline.durations import Deadline
+from paceline.durations import Deadline, say_seconds
 from paceline.errors import InvalidInput
 from paceline.policies.base import Policy
 from paceline.policies.catalog import POLICIES
 
 _SEEDS_ONLY = "seeds only"
+_FUNCTION = "function "
 
 
 @dataclass(frozen=True)
@@ -81,21 +82,51 @@ def read_deadline(plain: Mapping[str, Any] | None) -> Deadline | None:
     return Deadline(plain["seconds"], None if moment is None else datetime.fromisoformat(moment))
 
 
+def say_deadline(plain: Mapping[str, Any] | None) -> str:
+    """A recorded deadline, for people.
+
+    >>> say_deadline({"seconds": 600.0, "moment": None})
+    '10 min'
+    """
+    if plain is None:
+        return "None"
+    return str(plain["moment"] or say_seconds(plain["seconds"]))
+
+
+def say_scaling(plain: Mapping[str, Any] | None) -> str:
+    """A recorded scaling, for people; its table is long."""
+    return "None" if plain is None else str(CorePool.from_json(next(iter(plain.values()))))
+
+
+def say_policy(plain: Mapping[str, Any]) -> str:
+    """A recorded policy, for people.
+
+    >>> say_policy({"name": "apr", "options": {"beta": 1.5}})
+    'apr(beta=1.5)'
+    """
+    options = (f"{name}={value!r}" for name, value in plain["options"].items())
+    return f"{plain['name']}({', '.join(options)})"
+
+
 def write_policy(policy: Policy) -> dict[str, Any]:
     """The name and the parameters of a policy."""
-    parameters = {one.name: getattr(policy, one.name) for one in fields(policy)}  # type: ignore[arg-type]
+    names = [one.name for one in fields(policy)] if is_dataclass(policy) else sorted(vars(policy))
+    parameters = {name: getattr(policy, name) for name in names}
     plain = {key: name_of(one) if callable(one) else one for key, one in parameters.items()}
     return {"name": policy.name, "options": plain}
 
 
 def read_policy(plain: Mapping[str, Any]) -> Policy:
     """Undo `write_policy`."""
-    kind = POLICIES.get(plain["name"])
-    if kind is None:
+    kind, options = POLICIES.get(plain["name"]), plain["options"]
+    of_code = [name for name, one in options.items() if str(one).startswith(_FUNCTION)]
+    if kind is None or of_code:
+        what = f"its {of_code[0]} is a {options[of_code[0]]}" if kind and of_code else "it is yours"
         raise InvalidInput(
-            f"the race was run with a policy of your own, {plain['name']!r}: resume it from Python"
+            f"the journal has only the name of the policy {plain['name']!r}, since {what}: pass "
+            "the policy itself, as policy="
         )
-    return kind(**plain["options"])
+    return kind(**options)
 
 
 def name_of(evaluate: Any) -> Any:
@@ -103,7 +134,7 @@ def name_of(evaluate: Any) -> Any:
     if isinstance(evaluate, Command):
         return evaluate.to_json()
     name = getattr(evaluate, "__qualname__", None) or type(evaluate).__qualname__
-    return f"function {name}"
+    return f"{_FUNCTION}{name}"
 
 
 def tuple_or_other(plain: Any) -> Any:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from paceline.core.arrays import Ints
 from paceline.core.rounds import Conditions
-from paceline.errors import InvalidInput
 from paceline.journal.records import (
     ArmOut,
     PlanMade,
@@ -19,7 +19,7 @@ from paceline.journal.records import (
 )
 from paceline.pools.books import Books
 from paceline.pools.dispatcher import PastRound
-from paceline.races.identity import short
+from paceline.races.identity import needs_new_plan
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,9 @@ class History:
         self.warnings: dict[str, str] = {}  # by what each is about
         self._made: PlanMade | None = None
         self._rounds: list[PastRound] = []
-        self._on_failure = ""
+        self._options: dict[str, Any] = {}  # as recorded, of the last session
         for record in records:
-            try:
-                self.take(record)
-            except (KeyError, TypeError, ValueError, IndexError) as error:
-                raise InvalidInput(
-                    f"the journal is damaged: it contains {short(record)}. Restore the file "
-                    "from a copy, or remove that line and all after it"
-                ) from error
+            self.take(record)
 
     @property
     def plan(self) -> Plan | None:
@@ -76,10 +70,13 @@ class History:
         elif isinstance(record, Warned):
             self.warnings[record.about] = record.text
         elif isinstance(record, RaceBegun):
-            self._on_failure = record.options["on_failure"]
+            self._options = record.problem | record.options
         elif isinstance(record, SessionBegun):
             self._forgive()
-            self._on_failure = record.options["on_failure"]
+            options = self._options | record.options
+            if needs_new_plan(self._options, options):
+                self.forget_plan()
+            self._options = options
 
     def _take_round(self, record: RoundEnded) -> None:
         if self._made is None:  # a round of the first pulls, before there was a plan
@@ -92,7 +89,8 @@ class History:
 
     def _forgive(self) -> None:
         """If failures stopped the race, whoever resumes it has fixed them: all arms are in."""
-        attempts, arms = self.books.attempts, self.books.arm_seconds.size
-        if attempts.out and (self._on_failure == "stop" or len(attempts.out) == arms):
+        attempts, arms = self.books.attempts, len(self.books.arm_seconds)
+        stops = self._options.get("on_failure") == "stop"
+        if attempts.out and (stops or len(attempts.out) == arms):
             attempts.forgive()
             self.forget_plan()

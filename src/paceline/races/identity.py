@@ -4,33 +4,39 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from paceline.commands import Command
+from paceline.core.words import listed
 from paceline.errors import InvalidInput
 from paceline.journal.records import FORMAT, RaceBegun, RaceEnded, Record, SessionBegun
 from paceline.machine import AvailableCores
-from paceline.races.forms import Pairing, name_of
+from paceline.races.code import home_of
+from paceline.races.fingerprint import SCHEME, fingerprints, parts_of
+from paceline.races.forms import name_of
 from paceline.races.labels import without_addresses
+from paceline.races.option import Option
 from paceline.races.options import OPTIONS
+from paceline.races.scripts import files_of
 from paceline.races.settings import Settings, assemble
+
+_MOST_UNKNOWN = 4
 
 
 def header_of(settings: Settings) -> RaceBegun:
     """The first record of a race."""
-    what = {"what": name_of(settings.evaluate), "arms": _arms_of(settings)}
+    what = {"what": name_of(settings.evaluate)} | _content(settings)
     return RaceBegun(
         format=FORMAT,
-        problem=_plain(what | _recorded(settings, "race")),
-        options=_plain(_recorded(settings, "session")),
+        problem=plain(what | _recorded(settings, lambda option: option.kept == "race")),
+        options=plain(_recorded(settings, lambda option: option.kept == "session")),
         labels=settings.labels,
-        started=_now(),
+        started=now(),
         versions={"python": platform.python_version(), "numpy": np.__version__},
     )
 
@@ -39,9 +45,9 @@ def session_of(settings: Settings, elapsed: float) -> SessionBegun:
     """The record of a process that runs the race: where, and with which options."""
     return SessionBegun(
         at=elapsed,
-        options=_plain(_recorded(settings, "session")),
+        options=plain(_recorded(settings, lambda option: option.kept and option.in_resume)),
         cores=settings.rules.cores,
-        started=_now(),
+        started=now(),
         host=platform.node(),
         process=os.getpid(),
     )
@@ -52,23 +58,6 @@ def header_in(records: Sequence[Record], path: Path) -> RaceBegun:
     if not records or not isinstance(records[0], RaceBegun):
         raise InvalidInput(f"{path} is empty: no race has begun there")
     return records[0]
-
-
-def check_same(settings: Settings, records: Sequence[Record], path: Path) -> Settings:
-    """Refuse the journal of another race, and say how it differs.
-
-    In the returned settings, what the user left open is as it was when the race began.
-    """
-    found = header_in(records, path).problem
-    if settings.options["paired"] is None:
-        settings = replace(settings, pairing=Pairing.from_json(found.get("paired", False)))
-    for name, value in header_of(settings).problem.items():
-        if found.get(name) != value:
-            raise InvalidInput(
-                f"{path} belongs to another race: that one has {name}={short(found.get(name))}, "
-                f"this one has {name}={short(value)}. Give another journal, or the same arguments"
-            )
-    return settings
 
 
 def ending_in(records: Sequence[Record]) -> RaceEnded | None:
@@ -83,13 +72,29 @@ def latest_options(records: Sequence[Record]) -> dict[str, Any]:
     return begun[-1].options
 
 
-def deadline_changed(settings: Settings, records: Sequence[Record]) -> bool:
-    """Whether the deadline differs from that of the last session."""
-    before = latest_options(records)["deadline"] or {}
-    now = _plain(_recorded(settings, "session"))["deadline"] or {}
-    if before.get("moment") or now.get("moment"):
-        return bool(before.get("moment") != now.get("moment"))
-    return bool(before.get("seconds") != now.get("seconds"))
+def latest_work(records: Sequence[Record]) -> dict[str, Any]:
+    """The arms and the fingerprint of what was raced last, with the changes that were accepted."""
+    works = [one.work for one in records if isinstance(one, SessionBegun) and one.work]
+    header = records[0]
+    assert isinstance(header, RaceBegun)
+    return works[-1] if works else work_in(header)
+
+
+def work_in(header: RaceBegun) -> dict[str, Any]:
+    """The arms and the fingerprint of a race; journals of earlier versions have no fingerprint."""
+    return {"arms": header.problem["arms"], "fingerprint": header.problem.get("fingerprint")}
+
+
+def needs_new_plan(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether a session with these recorded options cannot follow the plan of the one before.
+
+    The policy then starts anew, and hears of all values again, from the first on. A date as a
+    deadline has come nearer meanwhile, even if it is the same date.
+    """
+    if any(before.get(name) != now.get(name) for name in ("confidence", "tolerance")):
+        return True
+    was, is_now = before.get("deadline") or {}, now.get("deadline") or {}
+    return bool(is_now.get("moment") or was.get("seconds") != is_now.get("seconds"))
 
 
 def recalled_options(
@@ -131,35 +136,51 @@ def recalled_settings(
     return assemble(evaluate, arms, header.labels, options, available)
 
 
-def short(value: Any) -> str:
-    """A value as text, cut off if it is long."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:79] + "…"
-
-
-def _recorded(settings: Settings, kept: Literal["race", "session"]) -> dict[str, Any]:
-    return {
-        option.name: option.recorded(settings) for option in OPTIONS.values() if option.kept == kept
-    }
-
-
-def _arms_of(settings: Settings) -> list[Any]:
-    """The arms of a command as they are; those of a function as hashes."""
-    if isinstance(settings.evaluate, Command):
-        return [dict(arm) for arm in settings.arms]
+def old_arms_of(settings: Settings) -> list[Any]:
+    """The arms of a function as journals kept them before they had fingerprints."""
     texts = (without_addresses(repr(arm)) for arm in settings.arms)
     return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
 
 
-def _plain(value: dict[str, Any]) -> dict[str, Any]:
+def _recorded(settings: Settings, wanted: Callable[[Option], Any]) -> dict[str, Any]:
+    return {one.name: one.recorded(settings) for one in OPTIONS.values() if wanted(one)}
+
+
+def _content(settings: Settings) -> dict[str, Any]:
+    """The arms and the fingerprint of a race, for its header.
+
+    The arms of a command are kept as they are, those of a function as hashes.
+    """
+    if isinstance(settings.evaluate, Command):
+        files = files_of(settings.evaluate, settings.arms)
+        arms: list[Any] = [dict(arm) for arm in settings.arms]
+        return {"arms": arms, "fingerprint": {"scheme": SCHEME, "files": files}}
+    prints = fingerprints(settings.arms, home_of(settings.evaluate))
+    parts = {} if isinstance(settings.evaluate, str) else parts_of(settings.evaluate)
+    unknown = [
+        *(f"{name} holds a {kind}" for name, one in parts.items() for kind in one.unknown),
+        *(
+            f'arm {number}, "{label}", holds a {kind}'
+            for number, (label, one) in enumerate(zip(settings.labels, prints, strict=True))
+            for kind in one.unknown
+        ),
+    ]
+    mark: dict[str, Any] = {"scheme": SCHEME, "parts": {name: parts[name].text for name in parts}}
+    if unknown:
+        mark["unknown"] = listed(unknown, _MOST_UNKNOWN)
+    return {"arms": [one.text for one in prints], "fingerprint": mark}
+
+
+def plain(value: dict[str, Any]) -> dict[str, Any]:
     """The values as they will be read back, to be compared: numpy's numbers and tuples differ."""
-    plain: dict[str, Any] = json.loads(json.dumps(value, default=_plain_value))
-    return plain
+    found: dict[str, Any] = json.loads(json.dumps(value, default=_plain_value))
+    return found
 
 
 def _plain_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)
 
 
-def _now() -> str:
+def now() -> str:
+    """The time by the calendar, as journals have it."""
     return datetime.now(UTC).isoformat(timespec="seconds")

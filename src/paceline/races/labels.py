@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from paceline.errors import InvalidInput
+
 _LONGEST_LABEL = 60
 
 
@@ -35,7 +37,12 @@ def label_of(arm: Any) -> str:
 
 def labels_of(arms: Sequence[Any]) -> tuple[str, ...]:
     """A label for every arm; labels that would be the same get the arms' numbers."""
-    labels = [label_of(arm) for arm in arms]
+    labels = []
+    for number, arm in enumerate(arms):
+        try:
+            labels.append(label_of(arm))
+        except Exception as error:  # of the user's own __repr__
+            raise InvalidInput(f"arm {number} cannot be written as text: {error!r}") from error
     often = Counter(labels)
     return tuple(
         f"{label} #{number}" if often[label] > 1 else label for number, label in enumerate(labels)

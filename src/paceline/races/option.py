@@ -4,16 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from paceline.errors import InvalidInput
 from paceline.races.checks import Check
+from paceline.races.resuming import AS_OTHERS, OnResume
 
 
 @dataclass(frozen=True)
 class Option:
     """Everything about an option except what it does.
 
-    `kept` says how the journal treats it: "race" is part of what the race is, and must not change;
-    "session" is how it is run, and a resume may change it; None is not recorded. `record` takes
-    checked settings and gives what is written; `recall` turns that back into a value.
+    `kept` says how the journal treats it: "race" is part of what the race is, and must not change
+    (or only as `on_resume` says); "session" is how it is run, and a resume may change it; None is
+    not recorded. `record` takes checked settings and gives what is written; `recall` turns that
+    back into a value.
     """
 
     name: str
@@ -30,6 +33,21 @@ class Option:
     in_profile: bool = False
     record: Callable[[Any], Any] | None = None  # takes the Settings; None: the value as it is
     recall: Callable[[Any], Any] = lambda plain: plain
+    on_resume: OnResume = AS_OTHERS
+
+    @property
+    def in_resume(self) -> bool:
+        """Whether a resume takes it."""
+        return self.name != "journal" and (self.kept != "race" or bool(self.on_resume.only))
+
+    def checked(self, value: Any) -> Any:
+        """The value as `paceline.race` uses it; a refusal names the option."""
+        try:
+            return self.check(value, self.name)
+        except InvalidInput as error:
+            if self.name in str(error):
+                raise
+            raise InvalidInput(f"{self.name}: {error}") from error
 
     def recorded(self, settings: Any) -> Any:
         """What the journal keeps of it."""

@@ -8,16 +8,19 @@ these descriptions.
 from collections.abc import Mapping
 from typing import Any
 
-from paceline.core.arrays import non_negative, positive
+from paceline.commands.ranges import MOST_ARMS
+from paceline.core.arrays import positive
 from paceline.core.noise.catalog import NOISES
+from paceline.core.pool import MOST_CORES
 from paceline.engines.catalog import ENGINES, find_engine
 from paceline.errors import unknown_name
 from paceline.notation import POLICY_HELP, SCALING_HELP
-from paceline.races import checks, forms
+from paceline.races import checks, forms, resuming
 from paceline.races.option import Option
 
 DIRECTIONS = ("maximize", "minimize")
-
+_LARGEST_SEED = 2**256 - 1
+_MOST_RETRIES = 1_000_000
 
 STOP = "when to stop"
 VALUES = "the values"
@@ -37,6 +40,7 @@ _ALL = (
         short="-c",
         words=float,
         record=lambda settings: settings.goal.confidence,
+        on_resume=resuming.RAISED,
     ),
     Option(
         "deadline",
@@ -49,6 +53,7 @@ _ALL = (
         short="-d",
         record=lambda settings: forms.write_deadline(settings.goal.deadline),
         recall=forms.read_deadline,
+        on_resume=resuming.DEADLINE,
     ),
     Option(
         "max_pulls",
@@ -59,6 +64,7 @@ _ALL = (
         STOP,
         kept="session",
         words=int,
+        on_resume=resuming.CAP,
     ),
     Option(
         "direction",
@@ -76,7 +82,7 @@ _ALL = (
         1,
         "K",
         "find the best K arms (default 1)",
-        checks.count(1),
+        checks.count(1, most=MOST_ARMS),
         STOP,
         kept="race",
         words=int,
@@ -86,10 +92,11 @@ _ALL = (
         0.0,
         "X",
         "an arm that is worse by no more than this is good enough (default 0)",
-        non_negative,
+        checks.size,
         STOP,
         kept="race",
         words=float,
+        on_resume=resuming.LOWERED,
     ),
     Option(
         "policy",
@@ -102,6 +109,7 @@ _ALL = (
         short="-p",
         record=lambda settings: forms.write_policy(settings.policy),
         recall=forms.read_policy,
+        on_resume=resuming.POLICY,
     ),
     Option(
         "noise",
@@ -152,7 +160,7 @@ _ALL = (
         0,
         "N",
         "all seeds of pulls are derived from it (default 0)",
-        checks.count(0),
+        checks.count(0, most=_LARGEST_SEED),
         VALUES,
         kept="race",
         words=int,
@@ -174,7 +182,7 @@ _ALL = (
         None,
         "N",
         "the size of the pool (default: all that this process may use)",
-        checks.optional(checks.count(1)),
+        checks.optional(checks.count(1, most=MOST_CORES)),
         POOL,
         kept="session",
         words=int,
@@ -203,6 +211,7 @@ _ALL = (
         short="-s",
         record=lambda settings: forms.write_scaling(settings.pool, settings.shape),
         recall=forms.read_scaling,
+        on_resume=resuming.SCALING,
     ),
     Option(
         "timeout",
@@ -219,10 +228,11 @@ _ALL = (
         2,
         "N",
         "how often a failed pull is tried again (default 2)",
-        checks.count(0),
+        checks.count(0, most=_MOST_RETRIES),
         TROUBLE,
         kept="session",
         words=int,
+        on_resume=resuming.WHEN_FAILING,
     ),
     Option(
         "on_failure",
@@ -233,6 +243,17 @@ _ALL = (
         TROUBLE,
         kept="session",
         choices=("drop-arm", "stop"),
+        on_resume=resuming.WHEN_FAILING,
+    ),
+    Option(
+        "backups",
+        True,
+        "",
+        "start a pull once more if it takes far too long and depends on its seed alone",
+        checks.truth,
+        POOL,
+        kept="session",
+        flag="on or off",
     ),
     Option(
         "journal",
@@ -242,6 +263,16 @@ _ALL = (
         checks.optional(checks.path),
         RECORD,
         short="-j",
+    ),
+    Option(
+        "accept_changes",
+        False,
+        "",
+        "resume although the function, or a file of the command, has changed, with a warning",
+        checks.truth,
+        RECORD,
+        flag="on or off",
+        on_resume=resuming.CHANGED_WORK,
     ),
     Option(
         "callbacks",
@@ -275,6 +306,5 @@ def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in OPTIONS:
             raise unknown_name("argument", name, OPTIONS)
     return {
-        name: option.check(given.get(name, option.default), name)
-        for name, option in OPTIONS.items()
+        name: option.checked(given.get(name, option.default)) for name, option in OPTIONS.items()
     }

@@ -1,5 +1,6 @@
 """A race that has passed all checks: what it will do, and running it."""
 
+import math
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,9 +9,11 @@ from pathlib import Path
 from paceline.commands import Command
 from paceline.display.text import arm_name
 from paceline.durations import say_seconds
-from paceline.journal import read_records
-from paceline.races.identity import check_same
+from paceline.journal import Reader
+from paceline.races.forms import Pairing
+from paceline.races.past import Past
 from paceline.races.running import run_race
+from paceline.races.sameness import check_same
 from paceline.races.settings import Settings
 from paceline.result import Result
 
@@ -42,6 +45,7 @@ class Prepared:
             ("stops at", _goal(settings)),
             ("policy", str(policy)),
             ("values", f"{good} is good; noise: {settings.noise.describe()}"),
+            ("seeds", _seeds(settings.pairing)),
             *_pool(settings),
         ]
         deadline, pool = settings.goal.deadline, settings.pool
@@ -58,7 +62,16 @@ def _goal(settings: Settings) -> str:
         parts.append(f"a confidence of {goal.confidence:g}")
     if goal.deadline is not None:
         parts.append(f"the deadline of {say_seconds(goal.deadline.seconds)}")
+    if goal.max_pulls < math.inf:
+        parts.append(f"{goal.max_pulls:g} pulls")
     return " or ".join(parts)
+
+
+def _seeds(pairing: Pairing) -> str:
+    if not pairing.shares_seeds:
+        return "every pull has its own"
+    judged = "; arms are compared by their differences" if pairing.judges_pairs else ""
+    return f"pull k of every arm has the same{judged}"
 
 
 def _pool(settings: Settings) -> list[Fact]:
@@ -91,7 +104,7 @@ def _journal(settings: Settings) -> Iterator[Fact]:
     if name is None:
         return
     path = Path(name)
-    records = read_records(path) if path.exists() else []
+    records = Past().read(Reader(path)) if path.exists() else []
     if records:
         check_same(settings, records, path)
     known = "exists; the race will resume from it" if records else "is new"

@@ -1,5 +1,6 @@
 """How long a pull takes on 1, 2, 4, … cores: `paceline.profile`."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -103,11 +104,13 @@ def profile(
         Books(count),
         clock=RaceClock(settings.engine.now),
         journal=notes,
+        can_end=settings.engine.abilities.kill,
     )
     try:
-        dispatcher.giver.probe(probes)
+        dispatcher.giver.probing.begin(probes, patience=math.inf)
         task = Task(arms=count, scaling=PowerLaw(1.0), confidence=0.95)
-        ending = run(Opening(-(-len(probes) // count)).start(task), dispatcher)
+        each = -(-len(probes) // count)
+        ending = run(Opening(each).start(task), dispatcher, max_pulls=each * count)
     finally:
         dispatcher.finish()
     if ending.interruption is not None:

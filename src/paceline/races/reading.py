@@ -1,23 +1,40 @@
 """From a journal back to a race: how it stands, and resuming it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from paceline.commands import Command
-from paceline.engines.catalog import ENGINES
 from paceline.errors import InvalidInput, unknown_name
-from paceline.journal import is_locked, read_records
-from paceline.journal.records import RaceBegun, RaceEnded
-from paceline.policies.catalog import POLICIES
+from paceline.journal import Journal, Reader, is_locked
+from paceline.journal.records import RaceBegun, RaceEnded, Record
+from paceline.policies.base import Policy
 from paceline.policies.uniform import Uniform
-from paceline.races.identity import ending_in, header_in, recalled_options, recalled_settings
+from paceline.pools.dispatcher import RecordsEnded
+from paceline.races import checks
+from paceline.races.advice import can_read, how_to_resume, resumes_alone
+from paceline.races.forms import Pairing, write_policy
+from paceline.races.history import History
+from paceline.races.identity import (
+    ending_in,
+    header_in,
+    latest_options,
+    plain,
+    recalled_options,
+    recalled_settings,
+)
 from paceline.races.options import OPTIONS
-from paceline.races.running import replayed, run_race
-from paceline.races.settings import check_run
+from paceline.races.past import Past
+from paceline.races.running import replayed, run_recorded
+from paceline.races.sameness import check_change
+from paceline.races.session import Session
+from paceline.races.settings import Settings, check_run
+from paceline.races.trust import check_trust
 from paceline.result import ArmRecord, Result, Standing, Status, ranked
+from paceline.timeline import Timeline
 
 
 @dataclass(frozen=True)
@@ -29,7 +46,9 @@ class JournalView:
     ending: RaceEnded | None
     running: bool  # whether a process is writing it
     resumes_alone: bool  # whether the journal says all that it takes to resume the race
+    how_to_resume: str
     core_seconds: float  # of all pulls, also those that gave no value
+    timeline: Timeline  # what every core was used for, and when
 
     @property
     def chosen(self) -> tuple[int, ...]:
@@ -40,72 +59,135 @@ class JournalView:
             return self.ending.arms
         still_in = [self.standing.arms[arm] for arm in self.ending.arms]
         leaders = ranked(still_in, minimize=self.standing.minimize)
-        return tuple(record.index for record in leaders[: self.header.problem["top"]])
+        return tuple(record.index for record in leaders[: self.header.problem.get("top", 1)])
+
+
+class Follower:
+    """Says how the race of a journal stands, whenever asked: each time it reads only what is new.
+
+    A race under way is replayed further, not anew, as long as it keeps to its plan.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(checks.path(path, "the journal"))
+        self._reader = Reader(self.path)
+        self._past = Past()
+        self._session: Session | None = None  # if it can go on
+        self._turns = 0  # that the session knows of
+
+    def view(self) -> JournalView:
+        """How the race stands by its last record."""
+        past = self._past
+        records = past.read(self._reader)
+        header, history = header_in(records, self.path), past.history
+        assert history is not None
+        with _as_written(self.path):
+            known = can_read(header.problem["policy"])
+            options = recalled_options(records, {} if known else {"policy": Uniform()})
+            settings = recalled_settings(records, options)
+        session = self._replayed(settings, history, known=known)
+        standing = session.teller.standing(session.phase)
+        ending = ending_in(records)
+        if ending is not None and ending.decided:
+            standing = replace(standing, arms=_decided(standing.arms, ending.arms))
+        alone = resumes_alone(header.problem["what"], header.problem["policy"], options["engine"])
+        return JournalView(
+            header,
+            standing,
+            ending,
+            running=is_locked(self.path),
+            resumes_alone=alone,
+            how_to_resume=how_to_resume(str(self.path), alone=alone),
+            core_seconds=session.books.core_seconds,
+            timeline=session.books.timeline(standing.elapsed),
+        )
+
+    def _replayed(self, settings: Settings, history: History, *, known: bool) -> Session:
+        session, plan = self._session, history.plan
+        if self._turns != self._past.turns:
+            session, self._turns = None, self._past.turns
+        if session is None or plan is None or not session.go_on(plan, history.elapsed):
+            session = replayed(settings, history)
+            # A policy that is not known cannot say who is out.
+            ended = known and isinstance(session.run(), RecordsEnded)
+            self._session = session if ended else None
+        return session
 
 
 def read_journal(path: str | os.PathLike[str]) -> JournalView:
     """Say how the race of a journal stands, by replaying it up to its last record."""
-    where = Path(path)
-    records = read_records(where)
-    header = header_in(records, where)
-    known = header.problem["policy"]["name"] in POLICIES
-    options = recalled_options(records, {} if known else {"policy": Uniform()})
-    session = replayed(recalled_settings(records, options), records)
-    if known:  # otherwise only the user's own policy can tell who is out
-        session.run()
-    standing = session.teller.standing(session.phase)
-    ending = ending_in(records)
-    if ending is not None and ending.decided:
-        standing = replace(standing, arms=_decided(standing.arms, ending.arms))
-    is_command = not isinstance(header.problem["what"], str)
-    return JournalView(
-        header,
-        standing,
-        ending,
-        running=is_locked(where),
-        resumes_alone=is_command and known and options["engine"] in ENGINES,
-        core_seconds=session.books.core_seconds,
-    )
+    return Follower(path).view()
 
 
-def resume(path: str | os.PathLike[str], **changes: Any) -> Result:
-    """Resume a race of commands from its journal.
+def resume(path: str | os.PathLike[str], *, trust: bool = False, **changes: Any) -> Result:
+    """Resume a race of commands from its journal, as it was last run, except for the changes.
 
-    Options that say how the race is run may change: `deadline`, `max_pulls`, `cores` and others
-    (docs/options.md lists them), `callbacks` and `progress`. What the race is cannot.
+    Options that say how the race is run may change: `deadline`, `max_pulls`, `cores` and others; of
+    its goal only `confidence`, which may be raised, and `tolerance`, which may be lowered
+    (docs/reference.md lists them all). None lifts a limit. A race that has ended goes on if a
+    change can change its answer; otherwise nothing is run.
+
+    This runs the commands that the journal holds. If it belongs to another user, or if every user
+    may write it, the race is refused and the message shows the commands; `trust=True` runs them.
     """
-    where = Path(path)
-    records = read_records(where)
-    header_in(records, where)
-    checked: dict[str, Any] = {"journal": str(where)}
+    checks.truth(trust, "trust")
+    where, past = Path(checks.path(path, "the journal")), Past()
+    with Journal.open(where, past.read, create=False) as journal:
+        with _as_written(where):
+            settings = _resumed(journal.records, changes, where)
+        if not trust:
+            check_trust(where, settings)
+        settings = _here(settings, journal.records)
+        return run_recorded(settings, journal, past)
+
+
+def _resumed(records: Sequence[Record], changes: Mapping[str, Any], path: Path) -> Settings:
+    """The settings of a recorded race, with these changes."""
+    known = header_in(records, path).problem | latest_options(records)
+    checked: dict[str, Any] = {"journal": str(path)}
     for name, value in changes.items():
-        if value is not None:
-            checked[name] = _checked_change(name, value)
-    options = recalled_options(records, checked)
-    settings = recalled_settings(records, options)
-    if not isinstance(settings.evaluate, Command):
-        raise InvalidInput(
-            f"{where} is a race of the Python {settings.evaluate}: run its script again, with "
-            f"journal={str(where)!r}"
-        )
+        if name not in OPTIONS or name == "journal":
+            raise unknown_name("argument", name, [one for one in OPTIONS if one != "journal"])
+        if value is not None or (OPTIONS[name].kept == "session" and not OPTIONS[name].default):
+            checked[name] = _checked_change(name, value, known, path)
+    if isinstance(known["what"], str):
+        how = how_to_resume(str(path), alone=False)
+        raise InvalidInput(f"{path} is a race of the Python {known['what']}: {how}")
+    return recalled_settings(records, recalled_options(records, checked))
+
+
+def _here(settings: Settings, records: Sequence[Record]) -> Settings:
+    """The same race, checked, with the cores that there are here and now."""
+    assert isinstance(settings.evaluate, Command)
     settings.evaluate.check(settings.arms, paired=settings.pairing.shares_seeds)
-    settings = recalled_settings(records, options, settings.engine.available())
+    available = settings.engine.available()
+    settings = recalled_settings(records, settings.options, available)
     check_run(settings)
-    return run_race(settings)
+    return settings
 
 
-def _checked_change(name: str, value: Any) -> Any:
-    changeable = [
-        one for one, option in OPTIONS.items() if option.kept != "race" and one != "journal"
-    ]
-    if name in changeable:
-        return OPTIONS[name].check(value, name)
-    if name in OPTIONS:
+@contextmanager
+def _as_written(path: Path) -> Iterator[None]:
+    """Refuse options that no paceline wrote; without checksums, that may come up only here."""
+    try:
+        yield
+    except InvalidInput:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise InvalidInput(
-            f"{name} is part of what the race is, and cannot change when it resumes: start "
-            "another race for that"
-        )
-    raise unknown_name("argument", name, changeable)
+            f"{path} is damaged: what its first line, or the last of a session, says of the race "
+            f"cannot be read ({type(error).__name__}: {error}). Restore the file from a copy"
+        ) from error
+
+
+def _checked_change(name: str, value: Any, known: Mapping[str, Any], path: Path) -> Any:
+    option = OPTIONS[name]
+    value = option.check(value, name)
+    if option.kept == "race":
+        now = write_policy(value) if isinstance(value, Policy) else value
+        now = Pairing(value, value).to_json() if name == "paired" else now
+        check_change(option, known.get(name), plain({name: now})[name], path)
+    return value
 
 
 def _decided(arms: Sequence[ArmRecord], best: Sequence[int]) -> tuple[ArmRecord, ...]:

@@ -1,52 +1,79 @@
 """Running a checked race: its workers, its journal, its screen, and its end."""
 
-import os
+import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from paceline.commands import Command
 from paceline.core.rounds import Verdict
 from paceline.durations import say_seconds
 from paceline.engines.base import Workers
 from paceline.errors import Interrupted, RaceFailed
-from paceline.journal import Journal, Record
-from paceline.journal.records import RaceEnded
+from paceline.journal import Journal
+from paceline.journal.records import RaceEnded, Record
 from paceline.pools.clock import RaceClock
 from paceline.pools.dispatcher import Dispatcher
 from paceline.pools.model import PoolModel
-from paceline.races.concerns import warn
+from paceline.races.advice import how_to_resume, resumes_alone
+from paceline.races.changes import (
+    Change,
+    changes_since,
+    could_change_answer,
+    in_the_way,
+    say_changes,
+)
+from paceline.races.concerns import CHANGED, UNKNOWN, warn
+from paceline.races.forms import name_of, write_policy
 from paceline.races.history import History
 from paceline.races.identity import (
-    check_same,
-    deadline_changed,
     ending_in,
+    header_in,
     header_of,
+    now,
+    recalled_options,
     session_of,
 )
+from paceline.races.past import Past
+from paceline.races.sameness import check_same
 from paceline.races.session import Session, Stopped
-from paceline.races.settings import Settings
+from paceline.races.settings import Settings, goal_of
 from paceline.races.snapshot import result_of
 from paceline.races.telling import Audience, Teller
 from paceline.result import Result
 
 
+@dataclass(frozen=True)
+class _Start:
+    """What to warn of at the start, and what is raced from then on if a change was accepted."""
+
+    worries: dict[str, str] = field(default_factory=dict)
+    work: dict[str, Any] | None = None
+
+    @classmethod
+    def after(cls, changed: str, work: dict[str, Any]) -> "_Start":
+        """After these changes."""
+        if not changed:
+            return cls()
+        return cls({CHANGED: f"resumed after {changed} changed: results may not compare"}, work)
+
+
 def run_race(settings: Settings) -> Result:
     """Run the race; if its journal exists, resume from it."""
+    past = Past()
     if settings.options["journal"] is None:
-        return _run(settings, None)
-    with Journal.open(Path(settings.options["journal"])) as journal:
-        if journal.records:
-            settings = check_same(settings, journal.records, journal.path)
-        else:
-            journal.add(header_of(settings))
-            journal.commit()
-        return _run(settings, journal)
+        return run_recorded(settings, None, past)
+    path = Path(settings.options["journal"])
+    with Journal.open(path, past.read, private=_holds_environment(settings)) as journal:
+        return run_recorded(settings, journal, past)
 
 
-def replayed(settings: Settings, records: Sequence[Record]) -> Session:
-    """The race of these records, as a session that runs up to their end; no time passes in it."""
-    history = _history(settings, records)
+def replayed(settings: Settings, history: History) -> Session:
+    """A race so far, as a session that runs up to the end of its records; no time passes in it."""
     clock = RaceClock(lambda: 0.0)
     clock.resume_at(history.elapsed)
     dispatcher = Dispatcher(
@@ -55,35 +82,92 @@ def replayed(settings: Settings, records: Sequence[Record]) -> Session:
     return _session(settings, dispatcher, history, Audience())
 
 
-def _run(settings: Settings, journal: Journal | None) -> Result:
-    records = [] if journal is None else journal.records
-    changed = bool(records) and deadline_changed(settings, records)
+def run_recorded(settings: Settings, journal: Journal | None, past: Past) -> Result:
+    """Run the race from where its journal, of which `past` was read, leaves it."""
+    records, start = past.frame, _Start()
+    if journal is not None:
+        if records:
+            checked = check_same(settings, records, journal.path)
+            header = header_in(records, journal.path)
+            settings, start = checked.settings, _Start.after(checked.changed, checked.work)
+        else:
+            header = header_of(settings)
+            journal.add(header)
+            journal.commit()
+        unknown = header.problem.get("fingerprint", {}).get("unknown")
+        if unknown:
+            start.worries[UNKNOWN] = f"{unknown}: whether it is the same after a resume is unknown"
+    history = past.history or History(len(settings.arms), settings.sign)
+    changes = changes_since(records, settings) if records else ()
     ending = ending_in(records)
-    if ending is not None and ending.decided and not changed:
-        session = replayed(settings, records)
-        outcome = session.run()
-        if isinstance(outcome, Verdict):  # there is nothing left to run or to record
-            return _result(session, outcome)
-    history = _history(settings, records)
-    deadline = settings.goal.deadline
-    if changed or (deadline is not None and deadline.moment is not None):
-        history.forget_plan()  # the policy plans again; a date has come nearer meanwhile
+    result = None
+    if ending is not None:
+        result = _as_it_ended(settings, records, history, ending, changes)
     screen = _screen(settings.options["progress"])
-    result: Result | None = None
+    if result is not None:
+        if screen is not None:
+            screen.update(result.standing)
+            screen.close(result)
+        return result
+    if changes:
+        settings = replace(settings, notes=(say_changes(changes),))
     try:
-        workers = settings.engine.open(settings.workload(), settings.rules.cores)
-        result = _race(settings, workers, journal, history, screen)
+        clock = RaceClock(settings.engine.now)  # to open the workers takes time, too
+        clock.resume_at(history.elapsed)
+        try:
+            workers = settings.engine.open(settings.workload(), settings.rules.cores)
+        except OSError as error:
+            raise _failed(f"the workers cannot be started: {error}", journal) from None
+        result = _race(settings, workers, clock, journal, history, screen, start)
     finally:
         if screen is not None:
             screen.close(result)
     return result
 
 
+def _as_it_ended(
+    settings: Settings,
+    records: Sequence[Record],
+    history: History,
+    ending: RaceEnded,
+    changes: Sequence[Change],
+) -> Result | None:
+    """The result of a race that has ended, as recorded; None if there is something to run."""
+    # Under the options of the last session: with a lower cap, it would not get to its end.
+    before = goal_of(recalled_options(records, {"policy": settings.policy}))
+    session = replayed(replace(settings, goal=before), history)
+    outcome = session.run()
+    limit = in_the_way(settings, ending, session.books.pulls) if changes else ""
+    note = "nothing was run: the race had ended"
+    with contextlib.suppress(ValueError):  # no moment was noted
+        note += f" on {datetime.fromisoformat(ending.ended).astimezone():%Y-%m-%d %H:%M}"
+    if limit:
+        note += f", and {limit}"
+    session.settings = session.teller.settings = replace(session.settings, notes=(note,))
+    arms = np.array(ending.arms, dtype=np.int64)
+    recorded = Verdict(arms, decided=ending.decided, confidence=ending.confidence)
+    result = replace(_result(session, recorded), verdict=ending.verdict)
+    if limit:
+        return result
+    if could_change_answer(changes):
+        history.take(session_of(settings, ending.at))  # as if the race went on
+        trial = replayed(settings, history)
+        verdict = trial.run()
+        same = isinstance(verdict, Verdict) and _result(trial, verdict).verdict == ending.verdict
+        return result if same else None
+    # Otherwise a callback stopped it, which may do otherwise now.
+    return result if isinstance(outcome, Verdict) else None
+
+
 def _race(
-    settings: Settings, workers: Workers, journal: Journal | None, history: History, screen: Any
+    settings: Settings,
+    workers: Workers,
+    clock: RaceClock,
+    journal: Journal | None,
+    history: History,
+    screen: Any,
+    start: _Start,
 ) -> Result:
-    clock = RaceClock(settings.engine.now)
-    clock.resume_at(history.elapsed)
     dispatcher = Dispatcher(
         workers,
         settings.rules,
@@ -97,10 +181,14 @@ def _race(
     watch = None if screen is None else screen.update
     audience = Audience(watch, settings.options["callbacks"], warn)
     try:
-        begun = session_of(settings, history.elapsed)
+        begun = replace(session_of(settings, history.elapsed), work=start.work)
         history.take(begun)
         dispatcher.recording.note(begun)
         session = _session(settings, dispatcher, history, audience)
+        for kind, text in start.worries.items():
+            session.teller.concerns.say(kind, text, history.elapsed)
+        if journal is not None:
+            journal.mishap = session.teller.concerns.warn_of_journal
         outcome = session.run()
     except RaceFailed as error:  # the disk, or the workers' supervisor
         raise _failed(str(error), journal) from None
@@ -121,6 +209,7 @@ def _race(
             confidence=result.confidence,
             arms=tuple(outcome.arms.tolist()),
             index=result.index,
+            ended=now(),
         )
     )
     return result
@@ -131,10 +220,6 @@ def _failed(why: str, journal: Journal | None) -> RaceFailed:
         return RaceFailed(why)
     kept = f"The results so far are in {journal.path}: the race can be resumed from it"
     return RaceFailed(f"{why}\n{kept}")
-
-
-def _history(settings: Settings, records: Sequence[Record]) -> History:
-    return History(len(settings.arms), settings.sign, records)
 
 
 def _model(settings: Settings) -> PoolModel:
@@ -156,6 +241,12 @@ def _result(session: Session, verdict: Verdict) -> Result:
     return result_of(view, verdict, scaling, session.settings.options["journal"])
 
 
+def _holds_environment(settings: Settings) -> bool:
+    """Whether the journal will hold values of environment variables, which may be secret."""
+    command = settings.evaluate
+    return isinstance(command, Command) and command.holds_values
+
+
 def _is_command(settings: Settings) -> bool:
     return isinstance(settings.evaluate, Command)
 
@@ -165,9 +256,9 @@ def _how_to_resume(settings: Settings, dispatcher: Dispatcher) -> str:
     pulls, journal = dispatcher.pulls, settings.options["journal"]
     if journal is None:
         return f"{after}; its {pulls} pulls are lost. With a journal, it could be resumed"
-    how = "call race again with the same arguments"
-    if _is_command(settings):
-        how = f"paceline resume {os.fspath(journal)}"
+    what, policy = name_of(settings.evaluate), write_policy(settings.policy)
+    alone = resumes_alone(what, policy, settings.engine.name)
+    how = how_to_resume(str(journal), alone=alone)
     return f"{after}; {pulls} pulls are recorded in {journal}. To resume: {how}"
 
 

@@ -6,10 +6,12 @@ from paceline.core.rounds import Verdict
 from paceline.core.words import listed
 from paceline.display.text import arm_name
 from paceline.journal.records import PullFailed
+from paceline.pools.attempts import Attempts
 from paceline.races.settings import Settings
 from paceline.result import ArmRecord
 
 _MOST_NAMED = 6
+_MOST_REASONS = 3
 
 
 def sentence(
@@ -62,3 +64,31 @@ def describe_failure(label: str, failure: PullFailed, *, in_full: bool = True) -
     said = f"pull {failure.pull} of arm {arm_name(label)} {failure.message}"
     detail = failure.detail.strip() if in_full else ""
     return f"{said}\n{detail}" if detail else said
+
+
+def describe_losses(attempts: Attempts) -> str:
+    """How many pulls were lost and not charged to their arms, and to what; '' if none were.
+
+    >>> from paceline.engines.jobs import Run
+    >>> from paceline.journal.records import PullsLost
+    >>> attempts = Attempts()
+    >>> attempts.take(PullsLost(1.0, (Run(0, 4, 2), Run(1, 0, 1)), "killed", "killed by signal 9"))
+    >>> print(describe_losses(attempts))
+    3 pulls were lost, and not because of their arms (killed by signal 9); they are done again
+    """
+    # A pull that was lost at first and charged in the end was lost because of its arm.
+    charged = {(failure.arm, failure.pull) for failure in attempts.failures}
+    lost, reasons = 0, dict[str, int]()
+    for record in attempts.lost:
+        pulls = [(run.arm, run.first + k) for run in record.pulls for k in range(run.pulls)]
+        innocent = len(set(pulls) - charged)
+        if innocent:
+            lost += innocent
+            reasons[record.message] = reasons.get(record.message, 0) + innocent
+    if not lost:
+        return ""
+    most = sorted(reasons, key=lambda reason: -reasons[reason])[:_MOST_REASONS]
+    were, they = ("pull was", "it is") if lost == 1 else ("pulls were", "they are")
+    whose = "its arm" if lost == 1 else "their arms"
+    why = "; ".join(most) + ("; …" if len(reasons) > len(most) else "")
+    return f"{lost} {were} lost, and not because of {whose} ({why}); {they} done again"

@@ -18,7 +18,7 @@ from paceline.durations import say_seconds
 from paceline.errors import InvalidInput
 from paceline.journal.records import PlanMade
 from paceline.loop import run
-from paceline.policies.base import Task
+from paceline.policies.base import Pacer, Task
 from paceline.policies.opening import Opening
 from paceline.pools.books import Books
 from paceline.pools.dispatcher import ArmsFailed, Dispatcher, NotAsAssumed, RecordsEnded
@@ -27,8 +27,6 @@ from paceline.races.history import Plan
 from paceline.races.sentence import describe_failure
 from paceline.races.settings import Settings
 from paceline.races.telling import Phase, Teller
-
-_PROBES_PER_LEVEL = 2
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,19 @@ class Session:
                 if isinstance(outcome, NotAsAssumed):
                     self._may_be_binary = False
 
+    def go_on(self, plan: Plan, elapsed: float) -> bool:
+        """Hear of more records of a race that `run` replayed to their end, under the same plan.
+
+        False if more happened than that the end of the records came: it must be replayed anew.
+        """
+        pacer, known = self.phase.pacer, self.dispatcher.past_rounds
+        if pacer is None or self.phase.is_opening or known > len(plan.rounds):
+            return False
+        self.dispatcher.recall(plan.rounds[known:])
+        self.dispatcher.clock.resume_at(elapsed)
+        with np.errstate(all="ignore"):
+            return isinstance(self._follow(pacer), RecordsEnded)
+
     def _run_once(self) -> Verdict | Interruption:
         """Open the race, unless there is a plan, and follow the plan."""
         out = self.books.attempts.out
@@ -125,14 +136,13 @@ class Session:
         racing, model = self.phase.racing, dispatcher.model
         wants_noise = not settings.noise.known and settings.goal.confidence is not None
         if model.pool is None or wants_noise:
-            levels = settings.rules.core_levels() if model.wants_probes else []
-            probes = levels * _PROBES_PER_LEVEL
+            probes = settings.rules.first_widths() if model.wants_probes else []
             each = -(-max(len(probes), 1) // racing.size)
             deadline = None if math.isinf(self.deadline) else self.deadline
             pacer = Opening(each).start(settings.task(racing.size, NO_IDEA, BERNOULLI, deadline))
             self.phase = replace(self.phase, pacer=pacer)
             self._begin(racing)
-            dispatcher.giver.probe(probes)
+            dispatcher.giver.probing.begin(probes)
             ending = run(pacer, dispatcher, deadline=self.deadline, max_pulls=self._pulls_allowed())
             if ending.interruption is not None:
                 return ending.interruption
@@ -177,12 +187,16 @@ class Session:
         assumes_binary = made.noise.binary and not settings.noise.known
         if assumes_binary and not self._values_are_binary():  # seen just before a crash
             return NotAsAssumed()
-        dispatcher.giver.probe(())
+        dispatcher.giver.probing.begin(())
         self._begin(plan.racing, plan, plausible=_is_binary if assumes_binary else None)
+        return self._follow(pacer)
+
+    def _follow(self, pacer: Pacer) -> Verdict | Interruption:
+        """Race as the policy says, on its own clock."""
         ending = run(
             pacer,
-            dispatcher,
-            deadline=self.deadline - made.shift,
+            self.dispatcher,
+            deadline=self.deadline - self.dispatcher.clock.shift,
             max_pulls=self._pulls_allowed(),
             on_round=lambda: self.teller.round_ended(self.phase),
         )

@@ -1,13 +1,15 @@
 """What a user asked of a race, checked: everything that can be refused is refused here."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, ItemsView, KeysView, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from paceline.commands import Command
+from paceline.commands.ranges import MOST_ARMS
 from paceline.core.delays import Delays
 from paceline.core.evaluated import takes
 from paceline.core.noise import Noise
@@ -19,7 +21,7 @@ from paceline.durations import Deadline, deadline_of
 from paceline.engines.base import Engine
 from paceline.engines.catalog import find_engine
 from paceline.engines.workload import Workload
-from paceline.errors import InvalidInput
+from paceline.errors import InvalidInput, seen
 from paceline.machine import AvailableCores
 from paceline.policies.base import Policy, Task
 from paceline.policies.catalog import find_policy
@@ -57,6 +59,7 @@ class Settings:
     pool: CorePool | None  # None: τ is learned, or its level is
     shape: CorePool | None
     policy: Policy
+    notes: tuple[str, ...] = ()  # what is to be said about it, as how it resumes
 
     @property
     def engine(self) -> Engine:
@@ -72,7 +75,10 @@ class Settings:
         """What the pulls of the race are."""
         assert not isinstance(self.evaluate, str)
         seeds = partial(pull_seeds, self.options["seed"], paired=self.pairing.shares_seeds)
-        return Workload(self.evaluate, self.arms, seeds)
+        evaluate = self.evaluate
+        if isinstance(evaluate, Command):
+            evaluate = evaluate.with_values()
+        return Workload(evaluate, self.arms, seeds)
 
     def task(
         self,
@@ -123,10 +129,12 @@ def assemble(
     available: AvailableCores,
 ) -> Settings:
     """Fill in what checked options leave open, given the cores available."""
-    goal = _goal(options)
+    goal = goal_of(options)
     noise = checked(options["noise"], options["bounds"], options["sigma"])
-    policy = find_policy(options["policy"], deadline_only=goal.confidence is None)
-    rules = replace(_rules(options, available), allowed=noise.allowed)
+    goals = {"confidence": goal.confidence is not None, "deadline": goal.deadline is not None}
+    policy = find_policy(options["policy"], **goals)
+    backups = options["backups"] and _depends_on_seed_alone(evaluate)
+    rules = replace(_rules(options, available), allowed=noise.allowed, backups=backups)
     pool, shape = _scaling(options["scaling"], rules)
     pairing = options["paired"]
     if pairing is None:
@@ -153,7 +161,8 @@ def assemble(
     )
 
 
-def _goal(options: Mapping[str, Any]) -> Goal:
+def goal_of(options: Mapping[str, Any]) -> Goal:
+    """When a race ends, by its checked options."""
     confidence, deadline = options["confidence"], options["deadline"]
     if confidence is None and deadline is None:
         confidence = 0.95
@@ -170,9 +179,18 @@ def _goal(options: Mapping[str, Any]) -> Goal:
 
 
 def _arms(arms: Sequence[Any]) -> tuple[Any, ...]:
-    if isinstance(arms, str | bytes | Mapping | Set) or not hasattr(arms, "__iter__"):
-        raise InvalidInput(f"arms must be a list of candidates, got {arms!r}")
-    candidates = tuple(arms)
+    # The keys and items of a dict are sets to Python, but have an order.
+    unordered = isinstance(arms, Set) and not isinstance(arms, KeysView | ItemsView)
+    if isinstance(arms, str | bytes | Mapping) or unordered:
+        order = ": a set has no order, so sort it" if unordered else ""
+        raise InvalidInput(f"arms must be a list of candidates, got {seen(arms)}{order}")
+    try:
+        each = iter(arms)
+    except TypeError:
+        raise InvalidInput(f"arms must be a list of candidates, got {seen(arms)}") from None
+    candidates = tuple(islice(each, MOST_ARMS + 1))  # a generator may have no end
+    if len(candidates) > MOST_ARMS:
+        raise InvalidInput(f"there are more than {MOST_ARMS:,} arms: give fewer")
     if len(candidates) < 2:
         raise InvalidInput(
             f"there {'is only one arm' if candidates else 'are no arms'}: give at least two "
@@ -186,12 +204,15 @@ def _check_evaluate(evaluate: Any, arms: Sequence[Any], *, paired: bool) -> None
         odd = next((arm for arm in arms if not isinstance(arm, Mapping)), None)
         if odd is not None:
             raise InvalidInput(
-                f"an arm of a command is a table of its parameters, such as {{'x': 1}}, got {odd!r}"
+                f"an arm of a command is a table of its parameters, such as {{'x': 1}}, got "
+                f"{seen(odd)}"
             )
         evaluate.check(arms, paired=paired)
         return
     if not callable(evaluate):
-        raise InvalidInput(f"evaluate must be a function of an arm, or a Command, got {evaluate!r}")
+        raise InvalidInput(
+            f"evaluate must be a function of an arm, or a Command, got {seen(evaluate)}"
+        )
     if paired and not takes(evaluate, "seed"):
         raise InvalidInput(
             "paired=True gives pull k of every arm the same seed, but evaluate takes none: "
@@ -210,6 +231,13 @@ def _may_share(evaluate: Callable[..., Any] | Command, arms: Sequence[Any], nois
     except InvalidInput:  # it takes no seed, or two arms would write the same file
         return False
     return True
+
+
+def _depends_on_seed_alone(evaluate: Callable[..., Any] | Command | str) -> bool:
+    """Whether a pull that runs twice gives the same value, and does not get in its own way."""
+    if isinstance(evaluate, Command):
+        return "seed" in evaluate.placeholders and evaluate.value.kind not in ("time", "file")
+    return not isinstance(evaluate, str) and takes(evaluate, "seed")
 
 
 def _rules(options: Mapping[str, Any], available: AvailableCores) -> Rules:

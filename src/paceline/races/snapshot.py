@@ -70,6 +70,7 @@ def result_of(
             describe_failure(settings.labels[failure.arm], failure, in_full=False)
             for failure in books.attempts.failures
         ),
+        timeline=books.timeline(view.elapsed),
         journal=None if journal is None else str(journal),
     )
 
@@ -86,6 +87,7 @@ def _standing(view: View, arms: tuple[ArmRecord, ...], outlook: str = "") -> Sta
         minimize=view.settings.goal.minimize,
         warnings=view.warnings,
         outlook=outlook,
+        notes=view.settings.notes,
     )
 
 
@@ -108,7 +110,7 @@ def _records(view: View, alive: Set[int], best: tuple[int, ...]) -> tuple[ArmRec
             high=float(high[arm]),
             pulls=view.values[arm].size,
             status=status(arm),
-            seconds=float(view.books.arm_seconds[arm]),
+            seconds=view.books.arm_seconds[arm],
             failure=out[arm].message if arm in out else "",
         )
         for arm, label in enumerate(view.settings.labels)

@@ -10,12 +10,18 @@ import numpy as np
 from paceline.core.arrays import Floats, Ints
 from paceline.core.noise import Noise
 from paceline.core.rounds import Verdict
+from paceline.display.text import arm_name
+from paceline.durations import say_seconds
 from paceline.policies.base import Pacer
 from paceline.pools.dispatcher import Dispatcher
-from paceline.races.concerns import Concerns, Contenders
+from paceline.races.concerns import TABLE, Concerns, Contenders
+from paceline.races.contradiction import contradiction
+from paceline.races.sentence import describe_losses
 from paceline.races.settings import Settings
 from paceline.races.snapshot import View, standing_of
 from paceline.result import Standing
+
+_SLOW_SECONDS, _SLOW_TIMES = 5.0, 20.0  # a pull that takes that long is named
 
 
 @dataclass(frozen=True)
@@ -85,10 +91,11 @@ class Teller:
     def standing(self, phase: Phase) -> Standing:
         """How the race stands now."""
         view = self.view(phase)
-        return standing_of(view, self._outlook(phase, view.values))
+        return standing_of(view, self._slow_pull() or self._outlook(phase, view.values))
 
     def view(self, phase: Phase) -> View:
         """Everything known about the race now."""
+        self.concerns.losses(describe_losses(self.dispatcher.books.attempts))
         return View(
             self.settings,
             self.dispatcher.books,
@@ -128,9 +135,25 @@ class Teller:
         """The verdict, after a check of the values that it rests on; warn of what looks wrong."""
         values, at = self._values(), self.dispatcher.clock.elapsed()
         verdict = self.concerns.believe(verdict, values, phase.noise, at)
+        self.concerns.losses(describe_losses(self.dispatcher.books.attempts), at)
         if not verdict.decided and self.settings.goal.confidence is not None:
             self.concerns.undecided(self._contenders(verdict.arms.tolist(), values), at)
+        if verdict.decided and verdict.confidence is not None:
+            self._explain_table(verdict.arms.tolist(), values, at)
         return verdict
+
+    def _explain_table(self, chosen: list[int], values: Sequence[Floats], at: float) -> None:
+        settings = self.settings
+        text = contradiction(
+            chosen,
+            self.dispatcher.books.attempts.out.keys(),
+            values,
+            settings.labels,
+            sign=settings.sign,
+            tolerance=settings.goal.tolerance,
+        )
+        if text:
+            self.concerns.say(TABLE, text, at)
 
     def _values(self) -> list[Floats]:
         """The values of each arm, in the order of its pulls."""
@@ -147,6 +170,19 @@ class Teller:
             top=settings.goal.top,
             rate=sum(one.size for one in values) / elapsed if elapsed > 0 else 0.0,
         )
+
+    def _slow_pull(self) -> str:
+        """A pull that has been running far longer than others do, if there is one."""
+        dispatcher = self.dispatcher
+        one, usual = dispatcher.assignments.longest_silent(), dispatcher.books.times.usual_seconds()
+        if one is None or usual is None or not one.left:
+            return ""
+        seconds = dispatcher.clock.now() - one.heard
+        if seconds < max(_SLOW_SECONDS, _SLOW_TIMES * usual):
+            return ""
+        which = arm_name(self.settings.labels[one.left[0].arm])
+        took = f"others take {say_seconds(usual)}"
+        return f"a pull of {which} has been running for {say_seconds(seconds)}, {took}: see timeout"
 
     def _outlook(self, phase: Phase, values: Sequence[Floats]) -> str:
         """How long the race may still take, if nothing but its own verdict will end it."""
