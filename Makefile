@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint pages format bench clean
+.PHONY: demo test lint pages format bench chaos clean
 
 demo: $(READY)  ## a real race on this machine, told as it goes
 	$(BIN)/paceline demo
@@ -27,6 +27,10 @@ format: $(READY)
 
 bench: $(READY)  ## the measured figures; see benchmarks/README.md
 	$(BIN)/python -m benchmarks
+
+MINUTES ?= 20
+chaos: $(READY)  ## attack races with kills, damage, hostile pulls and load: make chaos MINUTES=20
+	$(BIN)/python -m tests.chaos $(MINUTES)
 
 $(READY): pyproject.toml tools/make_venv.py
 	$(PYTHON) tools/make_venv.py .venv

@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 
 from paceline import APR, SSH, Bernoulli, PowerLaw
-from paceline.core.rounds import NO_RESULTS, Conditions, Interruption, Looks, Results, Round
+from paceline.core.arrays import Ints
+from paceline.core.rounds import (
+    NO_RESULTS,
+    NOT_AHEAD,
+    Ahead,
+    Conditions,
+    Interruption,
+    Looks,
+    Results,
+    Round,
+)
 from paceline.loop import run
 from paceline.policies.base import Task
 from paceline.pools.virtual import VirtualRunner
@@ -20,13 +30,16 @@ class Told:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.time = 0.0
-        self.pulls = self.spent = 0
+        self.pulls = self._spent = 0
         self.wanted: list[Round] = []
 
     def now(self) -> float:
         return self.time
 
-    def pursue(self, wanted: Round) -> None:
+    def spent(self, asked: Round, ahead: Ints) -> int:
+        return self._spent
+
+    def pursue(self, wanted: Round, ahead: Ahead = NOT_AHEAD) -> None:
         self.wanted.append(wanted)
 
     def wait(self, until: float) -> Results | Interruption:
@@ -36,7 +49,7 @@ class Told:
         self.time += self.seconds
         wanted = self.wanted[-1]
         self.pulls += wanted.total
-        self.spent += wanted.total
+        self._spent += wanted.total
         sums = wanted.pulls * MEANS[wanted.arms]
         return Results(wanted.arms, wanted.pulls, sums, sums)
 

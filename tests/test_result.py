@@ -36,10 +36,12 @@ def test_the_keys_of_the_json_are_a_promise() -> None:
         "arms",
         "elapsed",
         "core_seconds",
+        "core_time",
         "pulls",
         "rounds",
         "assumed",
         "failures",
         "warnings",
+        "notes",
         "journal",
     ]

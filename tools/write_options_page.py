@@ -1,4 +1,4 @@
-"""Write docs/options.md from the descriptions of the options, so that the page cannot go stale."""
+"""Write docs/options.md, and the table on resuming, from the descriptions of the options."""
 
 from pathlib import Path
 
@@ -12,8 +12,10 @@ Every option is an argument of `paceline.race`, and unless it says otherwise a f
 race` and `paceline run` and a key under `[race]` in a race file.
 
 The journal keeps an option as part of what the *race* is, which must not change, or as how a
-*session* of it is run: `paceline resume` and `paceline.resume` may change the latter.
+*session* of it is run, which a resume may change. The [reference](reference.md#resuming) says what
+each change does.
 """
+_TABLE_BEGINS, _TABLE_ENDS = "<!-- generated: resume -->", "<!-- end of generated -->"
 _TABLE = "| option | default | | flag | journal |\n|---|---|---|---|---|\n"
 
 
@@ -26,6 +28,33 @@ def options_page() -> str:
         f"## {group.capitalize()}\n\n{_TABLE}{''.join(rows)}" for group, rows in groups.items()
     ]
     return "\n".join([_HEAD, *tables])
+
+
+_KINDS = {
+    "race": ("no", "refused: the message names both values"),
+    "session": ("yes", "applied from then on; an ended race stands as it is"),
+    None: ("yes", "as given; the journal does not keep it"),
+}
+
+
+def resume_table() -> str:
+    """What a resume may change, option by option, for docs/reference.md."""
+    rows = ["| option | may a resume change it? | what happens then |\n|---|---|---|\n"]
+    for option in OPTIONS.values():
+        may, effect = _KINDS[option.kept]
+        resumed = option.on_resume
+        may = f"only {resumed.only}" if resumed.only else may
+        if option.name == "journal":
+            may, effect = "no", "another file is another race"
+        rows.append(f"| `{option.name}` | {may} | {resumed.effect or effect} |\n")
+    return "".join(rows)
+
+
+def reference_page(page: str) -> str:
+    """The page with the table as it is now; it stands between two lines that do not change."""
+    head, _, rest = page.partition(_TABLE_BEGINS)
+    _, _, tail = rest.partition(_TABLE_ENDS)
+    return f"{head}{_TABLE_BEGINS}\n\n{resume_table()}\n{_TABLE_ENDS}{tail}"
 
 
 def _row(option: Option) -> str:
@@ -48,3 +77,5 @@ def _flag(option: Option) -> str:
 
 if __name__ == "__main__":
     Path("docs/options.md").write_text(options_page(), encoding="utf-8")
+    _REFERENCE = Path("docs/reference.md")
+    _REFERENCE.write_text(reference_page(_REFERENCE.read_text("utf-8")), encoding="utf-8")

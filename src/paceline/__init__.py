@@ -26,11 +26,13 @@ from paceline.policies.racing import Racing
 from paceline.policies.sequential_halving import SequentialHalving
 from paceline.policies.ssh import SSH
 from paceline.policies.staged import Staged
+from paceline.policies.timed import Timed
 from paceline.policies.ucb_e import UCBE
 from paceline.policies.uniform import Uniform
 from paceline.races import profile, race, resume
 from paceline.result import ArmRecord, Result, Standing
 from paceline.simulation import Simulation, simulate
+from paceline.timeline import CoreTime, Timeline
 
 __version__ = "0.1.0"
 
@@ -45,6 +47,7 @@ __all__ = [
     "Bernoulli",
     "Command",
     "CorePool",
+    "CoreTime",
     "Distributions",
     "Engine",
     "Ernest",
@@ -69,6 +72,8 @@ __all__ = [
     "Simulation",
     "Staged",
     "Standing",
+    "Timed",
+    "Timeline",
     "Uniform",
     "check_assumptions",
     "profile",

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from numbers import Real
 from typing import Any, NamedTuple
 
-from paceline.errors import InvalidInput
+from paceline.errors import InvalidInput, seen
 
 _NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
 _PLAIN = re.compile(_NUMBER + r"(?:[eE][+-]?[0-9]+)?")
@@ -14,6 +14,9 @@ _PLAIN = re.compile(_NUMBER + r"(?:[eE][+-]?[0-9]+)?")
 _UNITS = {"d": 86400.0, "h": 3600.0, "m(?:in)?": 60.0, "s": 1.0, "ms": 0.001}
 _SPAN = re.compile(r"\s*".join(rf"(?:{_NUMBER}\s*{unit})?" for unit in _UNITS))
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:.*")
+
+# Longer waits overflow the clocks of operating systems.
+_LONGEST_SECONDS = 250 * 365.25 * 86400
 
 _SPANS_HELP = "such as 90 (seconds), '90s', '10m', '1h30m' or '2d'"
 _MOMENTS_HELP = "or a date with a time of day, such as 2030-01-31T18:00"
@@ -34,8 +37,8 @@ def seconds_of(value: Any, what: str) -> float:
     """
     seconds = _seconds(value)
     if seconds is None:
-        raise InvalidInput(f"{what} must be a span of time, {_SPANS_HELP}, got {value!r}")
-    return _above_zero(seconds, value, what)
+        raise InvalidInput(f"{what} must be a span of time, {_SPANS_HELP}, got {seen(value)}")
+    return _in_reach(seconds, value, what)
 
 
 def deadline_of(value: Any, now: datetime, what: str = "deadline") -> Deadline:
@@ -54,9 +57,9 @@ def deadline_of(value: Any, now: datetime, what: str = "deadline") -> Deadline:
         seconds = _seconds(value)
         if seconds is None:
             raise InvalidInput(
-                f"{what} must be a span of time, {_SPANS_HELP}, {_MOMENTS_HELP}, got {value!r}"
+                f"{what} must be a span of time, {_SPANS_HELP}, {_MOMENTS_HELP}, got {seen(value)}"
             )
-        return Deadline(_above_zero(seconds, value, what))
+        return Deadline(_in_reach(seconds, value, what))
     # In UTC: two times in the same zone are subtracted as wall clocks, which is wrong by an hour
     # if the clocks change in between.
     try:
@@ -68,7 +71,7 @@ def deadline_of(value: Any, now: datetime, what: str = "deadline") -> Deadline:
             f"{what} {moment} has passed (it is {now:%Y-%m-%d %H:%M:%S}): give a later one, or a "
             f"span of time {_SPANS_HELP}"
         )
-    return Deadline(seconds, moment)
+    return Deadline(_in_reach(seconds, value, what), moment)
 
 
 def say_seconds(seconds: float) -> str:
@@ -119,9 +122,15 @@ def _seconds(value: Any) -> float | None:
     return sum(float(n) * size for n, size in zip(found.groups(), sizes, strict=True) if n)
 
 
-def _above_zero(seconds: float, value: Any, what: str) -> float:
+def _in_reach(seconds: float, value: Any, what: str) -> float:
     if not 0 < seconds < math.inf:
-        raise InvalidInput(f"{what} must be a finite time above 0, {_SPANS_HELP}, got {value!r}")
+        raise InvalidInput(
+            f"{what} must be a finite time above 0, {_SPANS_HELP}, got {seen(value)}"
+        )
+    if seconds > _LONGEST_SECONDS:
+        raise InvalidInput(
+            f"{what} is more than 250 years away, got {seen(value)}: leave it out for none"
+        )
     return seconds
 
 

@@ -4,9 +4,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from paceline.core.rounds import Interruption, Verdict
+from paceline.core.rounds import Ahead, Interruption, Verdict
 from paceline.policies.base import Pacer
 from paceline.pools.runner import Runner
+
+# What is done ahead may be in vain: near a cap, each pull has to be one that the policy asks for.
+_AHEAD_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,14 @@ def run(
         return Ending(verdict, runner.now(), runner.pulls, pacer.rounds, interruption)
 
     while not isinstance(asked := pacer.ask(), Verdict):
-        wanted = asked.within(max_pulls - runner.spent)
+        ahead = pacer.ahead()
+        spent = runner.spent(asked, ahead) if max_pulls < math.inf else 0
+        wanted = asked.within(max_pulls - spent)
         if wanted.total == 0:
             return ended(pacer.stop(f"no more than {max_pulls:g} pulls were allowed"))
         if pacer.rounds >= max_rounds:
             return ended(pacer.stop(f"no verdict after {max_rounds:g} rounds"))
-        runner.pursue(wanted)
+        runner.pursue(wanted, Ahead(ahead, _AHEAD_SHARE * max_pulls - spent - wanted.total))
         results = runner.wait(deadline)
         if isinstance(results, Interruption):
             return ended(None, results)

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from paceline.characters import visible
 from paceline.core.pool import CorePool
 from paceline.errors import MissingExtra
+from paceline.timeline import CoreTime, Timeline
 
 Status = Literal["best", "in", "out", "failed"]
 
@@ -58,6 +60,7 @@ class Standing:
     minimize: bool
     warnings: tuple[str, ...] = ()  # what looks wrong about the values, and what to do
     outlook: str = ""  # how long it may still take, if that is very long
+    notes: tuple[str, ...] = ()  # how it was resumed, or that nothing was run
 
     def ranked(self) -> list[ArmRecord]:
         """The arms still in, by their means, best first; then those out, then those that failed."""
@@ -87,6 +90,7 @@ class Result:
     scaling: CorePool | None  # as given, or as learned; None if the race ended too early to learn
     assumed: str  # about the noise
     failures: tuple[str, ...]  # what went wrong, also if a retry helped
+    timeline: Timeline  # what every core was used for, and when
     journal: str | None
 
     @property
@@ -124,6 +128,16 @@ class Result:
         """What looks wrong about the values, and what to do."""
         return self.standing.warnings
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """With which changes the race was resumed; or that it had ended, and nothing was run."""
+        return self.standing.notes
+
+    @property
+    def core_time(self) -> CoreTime:
+        """How the time of the pool's cores was spent."""
+        return self.timeline.core_time()
+
     def to_frame(self) -> Any:
         """The arms as a pandas data frame."""
         try:
@@ -152,16 +166,18 @@ class Result:
             "arms": arms,
             "elapsed": self.elapsed,
             "core_seconds": self.core_seconds,
+            "core_time": self.core_time.to_json(),
             "pulls": self.pulls,
             "rounds": self.rounds,
             "assumed": self.assumed,
             "failures": list(self.failures),
             "warnings": list(self.warnings),
+            "notes": list(self.notes),
             "journal": self.journal,
         }
 
     def __str__(self) -> str:
-        return self.verdict
+        return visible(self.verdict)
 
 
 _PLACE: dict[Status, int] = {"best": 0, "in": 1, "out": 2, "failed": 3}

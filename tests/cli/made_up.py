@@ -4,7 +4,10 @@ import math
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from paceline.result import ArmRecord, Result, Standing, Status
+from paceline.timeline import Timeline
 
 
 def arm(
@@ -27,6 +30,21 @@ def standing(arms: list[ArmRecord], **changes: Any) -> Standing:
     return Standing(**values | changes)
 
 
+def timeline() -> Timeline:
+    """Eight of sixteen cores were in use all the time."""
+    return Timeline(
+        arm=np.array([1]),
+        first=np.array([0]),
+        pulls=np.array([16]),
+        cores=np.array([8]),
+        end=np.array([12.4]),
+        seconds=np.array([12.4]),
+        use=np.array([0]),
+        pool=((0.0, 16),),
+        elapsed=12.4,
+    )
+
+
 ARMS = [
     arm(0, "x=1", 0.31, "out"),
     arm(1, "x=2", 0.71, "best"),
@@ -47,6 +65,7 @@ def result(arms: list[ArmRecord] = ARMS, **changes: Any) -> Result:
         "scaling": None,
         "assumed": "values between 0 and 1",
         "failures": (),
+        "timeline": timeline(),
         "journal": None,
     }
     known = {field.name for field in fields(Standing)}

@@ -119,7 +119,8 @@ def test_the_answer_is_on_stdout(races: Calls, capsys: pytest.CaptureFixture[str
         "  arm x=3 ended with status 1 (3 times)\n"
         "  arm x=1 was killed\n"
         "noise    assumed: values between 0 and 1\n"
-        "work     16 pulls in 3 rounds and 12 s; 16 cores in use 50% of the time\n"
+        "work     16 pulls in 3 rounds and 12 s\n"
+        "cores    16: counted 50 %, idle 50 %\n"
         "journal  race.jsonl\n"
     )
     assert captured.err == ""

@@ -51,7 +51,7 @@ def test_a_race_whose_arms_all_failed(tmp_path: Path, capfd: pytest.CaptureFixtu
     capfd.readouterr()
     assert main(["show", str(journal)]) == 0
     out = capfd.readouterr().out
-    assert out.count("failed") == 2
+    assert out.count("  failed\n") == 2
     assert f"to resume it: paceline resume {journal}" in out
     assert main(["show", "--json", str(journal)]) == 0
     found = json.loads(capfd.readouterr().out)
@@ -72,6 +72,7 @@ def test_an_undecided_race_names_those_who_lead(
     assert shown["state"] == "undecided"
     for key in ("chosen", "still_in", "decided", "confidence", "core_seconds", "elapsed"):
         assert shown[key] == ended[key], key
+    assert shown["core_time"] == pytest.approx(ended["core_time"], abs=1e-4)
     assert ended["chosen"] == [1, 2][: int(top)]
 
 

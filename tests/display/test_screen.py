@@ -76,7 +76,7 @@ def test_a_log_has_no_control_characters_whatever_arms_are_called() -> None:
     lines = PlainLines(stream)
     lines.update(standing([arm(0, "a\x1b[31m\nb\tc\r", 0.5), arm(1, "d", 0.1)]))
     (line,) = printed(lines, stream)
-    assert '"a?[31m b c" leads' in line
+    assert r'"a\x1b[31m b c" leads' in line
 
 
 def test_an_arm_without_values_does_not_lead() -> None:

@@ -2,18 +2,19 @@
 
 import argparse
 import contextlib
-import io
 import os
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 import paceline
 from paceline.cli import check, demo, plan, profile, race, reproduce, resume, run, show, simulate
-from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_INTERRUPTED
+from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_FAULT, EXIT_INTERRUPTED
+from paceline.display.stream import clean_streams
 from paceline.errors import PacelineError, RaceFailed, RaceWarning
 
 VERBS = (race, run, check, resume, show, profile, plan, simulate, reproduce, demo)
@@ -41,11 +42,16 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        # In a log that cannot show '…' or 'λ', a '?' is better than no verdict.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    options = parser().parse_args(arguments)
+    with clean_streams():
+        options = parser().parse_args(arguments)
+        try:
+            return _run(options)
+        except Exception:  # a fault of paceline's own: here, its traceback passes a clean stream
+            traceback.print_exc()
+            return EXIT_FAULT
+
+
+def _run(options: argparse.Namespace) -> int:
     try:
         with _termination_interrupts(), warnings.catch_warnings():
             warnings.simplefilter("ignore", RaceWarning)  # they are printed with the result

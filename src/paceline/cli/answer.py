@@ -1,12 +1,12 @@
 """How a race is answered on the command line: what is printed, and the exit code."""
 
 import argparse
-import json
 import sys
 
+from paceline.cli.data import json_text
 from paceline.cli.exits import EXIT_UNDECIDED
 from paceline.cli.exports import export
-from paceline.display.ending import print_failures, print_result, print_warnings
+from paceline.display.ending import print_failures, print_notes, print_result, print_warnings
 from paceline.display.text import clean
 from paceline.display.window import print_wrapped
 from paceline.result import Result
@@ -17,7 +17,7 @@ def finish(result: Result, options: argparse.Namespace) -> int:
     for path in options.export or ():
         export(result, path)
     if options.json:
-        print(json.dumps(result.to_json(), indent=2))
+        print(json_text(result.to_json()))
     elif options.quiet:
         for arm in result.chosen:
             print(clean(result.arms[arm].label))
@@ -26,6 +26,7 @@ def finish(result: Result, options: argparse.Namespace) -> int:
     else:
         print_result(result)
     if options.json or options.quiet:
+        print_notes(result.notes, sys.stderr)
         print_warnings(result.warnings, sys.stderr)
         print_failures(result, sys.stderr)
     return 0 if result.decided else EXIT_UNDECIDED

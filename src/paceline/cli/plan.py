@@ -1,7 +1,6 @@
 """`paceline plan`: the chain of cuts for a deadline."""
 
 import argparse
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 
 from paceline import races, theory
 from paceline.cli import racing
+from paceline.cli.data import json_text
 from paceline.cli.flags import given
 from paceline.cli.means import ARMS_HELP, parse_means
 from paceline.core.arrays import Floats, whole
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     stages = _stages(chain, case.scaling)
     worth = _worth(case, plan, means, options.sigma)
     if options.json:
-        print(json.dumps(_as_json(case, chain, stages, worth), indent=2))
+        print(json_text(_as_json(case, chain, stages, worth)))
         return 0
     rows = [[_cell(value) for value in stage.values()] for stage in stages]
     print_table(Table(tuple(stages[0]), rows))

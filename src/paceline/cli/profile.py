@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import json
 import math
 import statistics
 import sys
@@ -12,8 +11,10 @@ from typing import Any
 
 from paceline import races
 from paceline.cli import racing
+from paceline.cli.data import json_text
 from paceline.cli.flags import add_options, given
 from paceline.core.arrays import whole
+from paceline.display.stream import styled
 from paceline.display.table import Table, print_table
 from paceline.display.window import window_width
 from paceline.durations import say_seconds
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         figure = scaling_figure(profile.measured, profile.runtime, up_to, options.file)
         figure.savefig(options.figure, dpi=150)
     if options.json:
-        print(json.dumps(_as_json(profile), indent=2))
+        print(json_text(_as_json(profile)))
         return 0
     _print_times(profile)
     print()
@@ -92,11 +93,12 @@ def _saying(text: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    print(text, end="\r", file=sys.stderr, flush=True)
+    terminal = styled(sys.stderr)
+    print(text, end="\r", file=terminal, flush=True)
     try:
         yield
     finally:
-        print(" " * len(text), end="\r", file=sys.stderr, flush=True)
+        print(" " * len(text), end="\r", file=terminal, flush=True)
 
 
 def chart_lines(measured: dict[int, list[float]], runtime: Any, width: int) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from paceline.cli import racing
 from paceline.cli.flags import add_options, given
 from paceline.commands import VALUE_HELP, Command, check_arms, grid, parse_list
+from paceline.commands.environment import variables
 from paceline.errors import InvalidInput
 from paceline.notation import policies_page
 
@@ -69,8 +70,9 @@ def _add_command(group: Any) -> None:
     group.add_argument(
         "--env",
         action="append",
-        metavar="NAME=VALUE",
-        help="set a variable of its environment; {name}, {seed} and {cores} are filled in",
+        metavar="NAME[=VALUE]",
+        help="set a variable of its environment; {name}, {seed} and {cores} are filled in. Without "
+        "a value it is taken from the environment of the race, and the journal has only its name",
     )
 
 
@@ -79,7 +81,7 @@ def _arms(options: argparse.Namespace) -> tuple[Command, tuple[dict[str, Any], .
     settings: dict[str, Any] = {
         # An absolute path, so that the race can be resumed from any folder.
         "cwd": os.path.abspath(options.cwd or "."),
-        "environment": dict(_variable(text) for text in options.env or ()),
+        "environment": variables(options.env or ()),
         "value": options.value,
     }
     if options.lists:
@@ -120,10 +122,3 @@ def _plain(command: str) -> str:
                 f"$PACELINE_{name.upper()} (or give one command, and -L)"
             )
     return command
-
-
-def _variable(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise InvalidInput(f"--env {text!r}: write NAME=VALUE")
-    return name, value

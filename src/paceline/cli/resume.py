@@ -12,8 +12,12 @@ NAME = "resume"
 SUMMARY = "continue a race from its journal"
 DESCRIPTION = """\
 Continue an interrupted race of commands from its journal. Nothing that was
-recorded is run again. A race that ended at a limit continues if the limit is
-raised.
+recorded is run again. A race that has ended continues if a limit is raised or
+its goal is made stricter; otherwise its answer is printed, and nothing is run.
+
+This runs the commands that the journal holds. A journal that belongs to another
+user, or that everybody may write, is refused, with what it would run; --trust
+runs it.
 
   paceline resume race.jsonl
   paceline resume race.jsonl --deadline 20m"""
@@ -22,14 +26,20 @@ raised.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("journal", metavar="JOURNAL", help="the file given to the race as -j")
-    add_options(parser, lambda option: option.kept == "session")
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        default=None,
+        help="run its commands, whoever can write the journal",
+    )
+    add_options(parser, lambda option: option.in_resume)
     racing.add_output(parser, dry_run=False)
 
 
 def run(options: argparse.Namespace) -> int:
     """Continue the race, and print the verdict."""
     check_exports(options.export or ())
-    changes = given(options)
+    changes = given(options, "trust")
     path = changes.pop("journal")
     with racing.watching(options) as screen:
         result = races.resume(path, progress=screen, **changes)

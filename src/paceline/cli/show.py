@@ -1,10 +1,10 @@
 """`paceline show`: the standings in a journal."""
 
 import argparse
-import json
 from typing import Any
 
 from paceline import races
+from paceline.cli.data import json_text
 from paceline.display.ending import print_arms, print_warnings
 from paceline.display.text import count
 from paceline.display.window import print_facts, print_wrapped
@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the standings, and whether the race is over."""
     view = races.read_journal(options.journal)
     if options.json:
-        print(json.dumps(_as_json(view), indent=2))
+        print(json_text(_as_json(view)))
         return 0
     standing = view.standing
     print_arms(standing.ranked())
@@ -34,9 +34,7 @@ def run(options: argparse.Namespace) -> int:
         print_wrapped(view.ending.verdict)
     print_warnings(standing.warnings)
     pulls, rounds = count(standing.pulls, "pull"), count(standing.rounds, "round")
-    resume = f"paceline resume {options.journal}"
-    if not view.resumes_alone:
-        resume = "run its script again, with this journal"
+    resume = view.how_to_resume
     state = {
         "finished": "finished",
         "undecided": f"ended undecided; to resume it with a higher limit: {resume}",
@@ -44,7 +42,8 @@ def run(options: argparse.Namespace) -> int:
         "unfinished": f"not finished and not running; to resume it: {resume}",
     }[_state(view)]
     work = f"{pulls} in {rounds} and {say_seconds(standing.elapsed)}"
-    print_facts([("state", state), ("work", work)])
+    cores = f"{standing.cores}: {view.timeline.core_time().describe()}"
+    print_facts([("state", state), ("work", work), ("cores", cores)])
     return 0
 
 
@@ -68,6 +67,7 @@ def _as_json(view: races.JournalView) -> dict[str, Any]:
         "still_in": [] if ending is None or ending.decided else list(ending.arms),
         "elapsed": standing.elapsed,
         "core_seconds": view.core_seconds,
+        "core_time": view.timeline.core_time().to_json(),
         "deadline": standing.deadline,
         "rounds": standing.rounds,
         "pulls": standing.pulls,

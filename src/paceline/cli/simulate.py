@@ -1,12 +1,12 @@
 """`paceline simulate`: a race in virtual time."""
 
 import argparse
-import json
 from typing import Any
 
 import numpy as np
 
 from paceline import theory
+from paceline.cli.data import json_text
 from paceline.cli.exits import EXIT_UNDECIDED
 from paceline.cli.means import ARMS_HELP, parse_means
 from paceline.core.arrays import Floats
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     )
     undecided = int((result.index < 0).sum())
     if options.json:
-        print(json.dumps(_as_json(result), indent=2))
+        print(json_text(_as_json(result)))
     else:
         print(f"{result.policy} on {means.size} {options.rewards} arms, {scaling}")
         for failure in check_assumptions(scaling).failures:

@@ -20,9 +20,16 @@ def print_result(result: Result) -> None:
     print_arms(result.ranked())
     print()
     print_wrapped(result.verdict)
+    print_notes(result.notes)
     print_warnings(result.warnings)
     print_failures(result, sys.stdout)
     print_facts(_facts(result))
+
+
+def print_notes(notes: Sequence[str], stream: Any = None) -> None:
+    """Print how the race was resumed, or that nothing was run."""
+    for text in notes:
+        print_wrapped(f"({text})", stream)
 
 
 def print_warnings(warnings: Sequence[str], stream: Any = None) -> None:
@@ -59,14 +66,9 @@ def print_failures(result: Result, stream: Any) -> None:
 def _facts(result: Result) -> list[tuple[str, str]]:
     facts = [("noise", f"assumed: {result.assumed}")] if result.assumed else []
     pulls, rounds = count(result.pulls, "pull"), count(result.rounds, "round")
-    facts.append(("work", f"{pulls} in {rounds} and {say_seconds(result.elapsed)}{_use(result)}"))
+    facts.append(("work", f"{pulls} in {rounds} and {say_seconds(result.elapsed)}"))
+    if result.elapsed > 0:
+        facts.append(("cores", f"{result.cores}: {result.core_time.describe()}"))
     if result.journal is not None:
         facts.append(("journal", result.journal))
     return facts
-
-
-def _use(result: Result) -> str:
-    if result.elapsed <= 0:
-        return ""
-    share = min(result.core_seconds / (result.elapsed * result.cores), 1.0)
-    return f"; {count(result.cores, 'core')} in use {share:.0%} of the time"

@@ -3,9 +3,10 @@
 import contextlib
 import math
 from dataclasses import replace
-from typing import TextIO
+from typing import TextIO, cast
 
 from paceline.display.standings import describe_standing
+from paceline.display.stream import CleanStream, styled
 from paceline.display.text import clean
 from paceline.result import Result, Standing
 
@@ -17,7 +18,7 @@ class PlainLines:
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self._stream = cast(TextIO, CleanStream(styled(stream)))
         self._rounds = 0  # of the last line printed or waiting
         self._last_printed = -math.inf  # seconds of the race, not of a clock
         self._waiting: Standing | None = None
@@ -26,6 +27,10 @@ class PlainLines:
 
     def update(self, standing: Standing) -> None:
         """Print new warnings, and a line if a round has ended."""
+        for text in standing.notes:
+            if text not in self._warned:
+                self._warned.add(text)
+                self._write(clean(text))
         for text in standing.warnings:
             advice = text.partition(": ")[2]  # the part before it changes during a race
             if advice not in self._warned:

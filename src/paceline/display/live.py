@@ -5,7 +5,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from paceline.characters import visible
 from paceline.display.standings import Line, arm_lines, standing_lines
+from paceline.display.stream import styled
 from paceline.display.text import clean
 from paceline.result import Result, Standing
 
@@ -51,7 +53,7 @@ class LiveTable:
         # It needs no thread of its own: the race calls often enough. What is printed meanwhile goes
         # above the table; but stdout must not end up in stderr when somebody reads stdout.
         self._live = Live(
-            console=Console(file=self._stream, highlight=False),
+            console=Console(file=styled(self._stream), highlight=False),
             auto_refresh=False,
             transient=True,
             vertical_overflow="crop",
@@ -64,4 +66,4 @@ class LiveTable:
 def _text(lines: "Sequence[Line]") -> "Text":
     from rich.text import Text
 
-    return Text("\n").join(Text(line.text, style=line.style) for line in lines)
+    return Text("\n").join(Text(visible(line.text, ""), style=line.style) for line in lines)

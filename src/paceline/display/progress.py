@@ -4,6 +4,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
+from paceline.characters import visible
+from paceline.display.stream import styled
+
 Item = TypeVar("Item")
 
 
@@ -29,5 +32,5 @@ def track_on_terminal(items: Iterable[Item], total: int, label: str) -> Iterator
 
     name = TextColumn("{task.description}")
     columns = (name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield from bar.track(items, total=total, description=label)
+    with Progress(*columns, console=Console(file=styled(sys.stderr)), transient=True) as bar:
+        yield from bar.track(items, total=total, description=visible(label, ""))

@@ -45,7 +45,7 @@ def describe_standing(standing: Standing) -> str:
 def standing_lines(standing: Standing, width: int, height: int) -> list[Line]:
     """The live table: time, cores and pulls, then as many of the best arms as fit."""
     head = [Line(line, "bold") for line in _wrap_parts(_headline(standing), width)]
-    said = [f"WARNING: {text}" for text in standing.warnings]
+    said = [*standing.notes, *(f"WARNING: {text}" for text in standing.warnings)]
     if standing.outlook:
         said.append(standing.outlook)
     head += [Line(shorten(clean(text), width), "yellow") for text in said]

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paceline.characters import visible
 from paceline.display.numbers import format_value
+from paceline.display.text import cell_width, clean, pad
 from paceline.display.window import window_width
 
 
@@ -38,18 +40,23 @@ def print_table(table: Table, width: int | None = None) -> None:
 
 def _column(name: str, values: list[Any]) -> list[str]:
     """A column as text, padded to one width: words to the left, numbers to the right."""
-    cells = [name, *(format_value(value) for value in values)]
-    width = max(len(cell) for cell in cells)
+    cells = [clean(name), *(_cell(value) for value in values)]
+    width = max(cell_width(cell) for cell in cells)
     if any(isinstance(value, str) for value in values):
-        return [cell.ljust(width) for cell in cells]
+        return [pad(cell, width) for cell in cells]
     return [cell.rjust(width) for cell in cells]
+
+
+def _cell(value: Any) -> str:
+    """A value as text; blanks that it begins with align it."""
+    return visible(format_value(value), keep="")
 
 
 def _blocks(columns: list[list[str]], keys: int, width: int) -> Iterator[list[list[str]]]:
     block = columns[:keys]
     for column in columns[keys:]:
-        used = sum(len(cells[0]) + 2 for cells in block)
-        if used + len(column[0]) > width and len(block) > keys:
+        used = sum(cell_width(cells[0]) + 2 for cells in block)
+        if used + cell_width(column[0]) > width and len(block) > keys:
             yield block
             block = columns[:keys]
         block.append(column)

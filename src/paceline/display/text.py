@@ -1,5 +1,7 @@
 """Words and labels for a terminal: some characters have effects, some take two columns."""
 
+from paceline.characters import visible
+
 
 def count(number: int, noun: str) -> str:
     """A number with its noun.
@@ -11,17 +13,12 @@ def count(number: int, noun: str) -> str:
 
 
 def clean(text: str) -> str:
-    r"""The text on one line, without the control characters that an arm may contain.
+    r"""The text on one line, without anything that a terminal would act on.
 
-    >>> clean("a\n b\x1b[31m")
-    'a b?[31m'
+    >>> print(clean("a\n b\x1b[31m"))
+    a b\x1b[31m
     """
-    return printable(" ".join(text.split()))
-
-
-def printable(text: str) -> str:
-    """The same text, without anything that a terminal would act on."""
-    return "".join(c if c.isprintable() else "?" for c in text)
+    return visible(" ".join(text.split()), keep="")
 
 
 def shorten(text: str, width: int) -> str:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from paceline.display.text import printable
+from paceline.characters import visible
 
 
 def window_width() -> int:
@@ -27,11 +27,11 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
         return
     indent = max(len(label) for label, _ in facts) + 2
     for label, text in facts:
-        lines = [part for line in text.splitlines() for part in _wrapped(line, indent)]
+        lines = [part for line in text.split("\n") for part in _wrapped(line, indent)]
         for place, line in enumerate(lines or [""]):
             print(f"{'' if place else label:<{indent}}{line}".rstrip())
 
 
 def _wrapped(text: str, indent: int) -> list[str]:
     width = max(window_width() - indent, 20)
-    return textwrap.wrap(printable(text.strip()), width, break_on_hyphens=False) or [""]
+    return textwrap.wrap(visible(text.strip()), width, break_on_hyphens=False) or [""]

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
+from paceline.commands.template import check_text
 from paceline.core.measured import Measured
 from paceline.core.pool import CorePool
 from paceline.core.scaling import Amdahl, Ernest, PowerLaw, Scaling
@@ -47,6 +48,7 @@ def _core_pool(text: str, values: list[str], options: dict[str, str]) -> Scaling
 
 def _measured(text: str) -> Scaling:
     path = Path(text.partition(":")[2])
+    check_text(str(path), "the path of a measured scaling")
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             rows = [row for row in csv.reader(stream) if row]
