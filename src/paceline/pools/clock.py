@@ -8,7 +8,7 @@ from paceline.engines.base import MayStarve, Workers
 _TICK_SECONDS = 0.25
 _LONGEST_PAUSE_SECONDS = 2.0
 _LATE_SECONDS, _LATE_SHARE = 0.1, 0.002  # a tenth of what a race may be late
-_TIMES_LATE = 1.5
+_TIMES_LATE = 2.0
 
 
 class RaceClock:
