@@ -31,7 +31,11 @@ def _right(number: int, **options: object) -> tuple[bool, float]:
     function = partial(evaluate, hanging=hanging)
     began = time.perf_counter()
     result = paceline.race(
-        function, range(_ARMS), seed=number, progress=False, **options  # type: ignore[arg-type]
+        function,
+        range(_ARMS),
+        seed=number,
+        progress=False,
+        **options,  # type: ignore[arg-type]
     )
     return result.best == best, time.perf_counter() - began
 

@@ -675,6 +675,19 @@ def test_a_probe_for_all_cores_is_given_up_while_a_pull_hangs() -> None:
     assert [dispatcher.books.ledger.values(arm).size for arm in range(3)] == [0, 4, 4]
 
 
+def test_a_probe_that_hangs_on_all_cores_gives_way_also_when_the_pool_is_known_by_then() -> None:
+    """On fewer cores it hangs by itself, and the others race on."""
+    stage = Stage(lambda job, arm, pull: (1e6 if (arm, pull) == (0, 0) else 1.0, 0.5))
+    dispatcher = stage.dispatcher(arms=3, pool=flat(4))
+    dispatcher.giver.probing.begin([4])
+    dispatcher.pursue(round_of(4, 4, 4))
+    dispatcher.wait(20.0)
+    assert (stage.jobs[0].cores, stage.jobs[0].runs) == (4, (Run(0, 0, 1),))
+    assert stage.killed == [0]
+    assert [job.cores for job in stage.jobs if job.runs[0] == (0, 0, 1)] == [4, 1]
+    assert [dispatcher.books.ledger.values(arm).size for arm in (1, 2)] == [4, 4]
+
+
 def test_before_anything_is_known_pulls_share_the_cores_and_nobody_has_them_all() -> None:
     for pulls, cores in ((1, 2), (2, 2), (3, 1), (50, 1)):
         stage = Stage(all_well(10.0))

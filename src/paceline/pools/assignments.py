@@ -29,6 +29,7 @@ class Assignment:
     worked: float = 0.0  # seconds that went into values
     loading: bool = False  # whether its worker is not ready yet
     quiet: bool = True  # whether no other job has been under way beside it
+    is_probe: bool = False  # whether its cores are a trial
     cancelled: bool = False
     timed_out: bool = False
     is_backup: bool = False  # whether it does a pull that another job does already
@@ -105,6 +106,7 @@ class Assignments:
         cores: int,
         seconds_each: float | None,
         twin: Assignment | None = None,
+        is_probe: bool = False,
         *,
         fresh: bool = False,
     ) -> Job:
@@ -119,7 +121,7 @@ class Assignments:
         if len(self._by_job) == 1:  # if there are more, none of them is by itself any more
             next(iter(self._by_job.values())).quiet = False
         expected = (seconds_each or math.inf) * job.pulls
-        one = Assignment(job, runs, now, now, expected, quiet=quiet)
+        one = Assignment(job, runs, now, now, expected, quiet=quiet, is_probe=is_probe)
         if twin is not None:
             one.is_backup, twin.has_backup = True, True
             one.twin, twin.twin = twin, one

@@ -25,6 +25,7 @@ class Offer(NamedTuple):
     cores: int
     seconds_each: float | None
     twin: Assignment | None = None  # the job that does these pulls already
+    is_probe: bool = False  # whether its cores are a trial, not the plan's
 
 
 class Giver:
@@ -85,16 +86,17 @@ class Giver:
     def in_the_way(self) -> list[Assignment]:
         """Jobs that take far too long, and had better give way to pulls that are waiting.
 
-        They are those done ahead; and, as long as nothing is known, those that hold most of the
-        pool: such a pull may hang.
+        They are those done ahead; and probes that hold most of the pool, or any pull that does as
+        long as nothing is known: it may hang. On fewer cores, it costs nobody else anything.
         """
         if not self.backlog.waiting:
             return []
-        wide = self.rules.cores // 2 if self.model.allocator is None else self.rules.cores
+        wide, unknown = self.rules.cores // 2, self.model.allocator is None
         return [
             one
             for one in self._assignments.late()
-            if one.job.cores > wide or not any(map(self.backlog.is_wanted, one.left))
+            if (one.job.cores > wide and (one.is_probe or unknown))
+            or not any(map(self.backlog.is_wanted, one.left))
         ]
 
     def _again(self, slow: Assignment) -> Offer | None:
@@ -129,12 +131,12 @@ class Giver:
         if cores == 0 or cores > free:
             self.backlog.give_back(quiet, quiet=True)
             return None
-        each = self._seconds_each(cores)
-        if self.probing:
+        each, is_probe = self._seconds_each(cores), bool(self.probing)
+        if is_probe:
             cores, most = self.probing.take(free), 1
         else:
             most = self._group(cores, waiting, each)
-        return Offer(quiet or self.backlog.take(most), cores, each)
+        return Offer(quiet or self.backlog.take(most), cores, each, is_probe=is_probe)
 
     def _seconds_each(self, cores: int) -> float | None:
         known = self.times.mean_seconds(cores) or self.model.expected_seconds(cores)
