@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -11,18 +11,67 @@ from pathlib import Path, PurePosixPath
 class AvailableCores:
     """How many cores may be used, why that many, and the CPUs they may be taken from.
 
-    A quota may allow fewer cores than `cpu_ids` has: it limits time, not which CPUs are used.
+    A quota may allow fewer cores than `cpu_ids` has: it limits time, not which CPUs are used. On a
+    cluster, `nodes` has the cores of each node. `gpus` and `memory`, in bytes, are listed node by
+    node, too; they are empty where they are not known.
 
     >>> print(AvailableCores(2, "the cgroup CPU quota of 2.5", cpu_ids=(0, 1, 2, 3)))
     2 cores (the cgroup CPU quota of 2.5)
+    >>> print(AvailableCores(40, "a Ray cluster", (), nodes=(20, 20)))
+    40 cores on 2 nodes (a Ray cluster)
     """
 
     cores: int
     source: str
     cpu_ids: tuple[int, ...]
+    nodes: tuple[int, ...] = ()  # none: a single one, which may be divided more finely
+    gpus: tuple[int, ...] = ()
+    memory: tuple[int, ...] = ()
+    per_pull: int | None = None  # what every pull has, where that cannot be chosen
 
     def __str__(self) -> str:
-        return f"{self.cores} core{'s' * (self.cores != 1)} ({self.source})"
+        where = f" on {len(self.nodes)} nodes" if len(self.nodes) > 1 else ""
+        return f"{self.cores} core{'s' * (self.cores != 1)}{where} ({self.source})"
+
+
+def first_nodes(nodes: Sequence[int], cores: int) -> tuple[int, ...]:
+    """The first of these nodes, with that many cores in all.
+
+    >>> first_nodes((20, 20), 30), first_nodes((20, 20), 16)
+    ((20, 10), (16,))
+    """
+    taken: list[int] = []
+    for node in nodes:
+        left = cores - sum(taken)
+        if left <= 0:
+            break
+        taken.append(min(node, left))
+    return tuple(taken)
+
+
+def available_memory(root: Path = Path("/")) -> int:
+    """The bytes of memory that are free here, or that the control group of this process allows.
+
+    >>> available_memory() > 0
+    True
+    """
+    free = [
+        1024 * int(words[1])
+        for line in _read(root / "proc/meminfo").splitlines()
+        if (words := line.split())[0] == "MemAvailable:"
+    ]
+    limits = []
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        number, _, rest = line.partition(":")
+        if number == "0":
+            mounts = root / "sys/fs/cgroup"
+            for folder in _upwards(rest.lstrip(":"), mounts, mounts / "unified"):
+                limits += [
+                    int(text)
+                    for text in _read(folder / "memory.max").split("\n")
+                    if text.isdecimal()
+                ]
+    return min([*free, *limits], default=0)
 
 
 def available_cores(
@@ -45,7 +94,7 @@ def available_cores(
     limits += _slurm_limit(os.environ if environment is None else environment)
     limits += _quota_limit(root)
     cores, source = min(limits, key=lambda limit: limit[0])
-    return AvailableCores(cores, source, cpu_ids)
+    return AvailableCores(cores, source, cpu_ids, memory=(available_memory(root),))
 
 
 def _slurm_limit(environment: Mapping[str, str]) -> Iterator[tuple[int, str]]:

@@ -34,6 +34,7 @@ from paceline.engines.events import (
     Failed,
     Failure,
     Finished,
+    JobEvent,
     Loading,
     Lost,
     Values,
@@ -88,7 +89,7 @@ class Stage:
         self.running: dict[int, int] = {}
         self.records: list[Record] = []
         self.written: list[Record] = []
-        self._events: list[tuple[float, int, Event]] = []
+        self._events: list[tuple[float, int, JobEvent]] = []
         self._count = itertools.count()
 
     # The workers.
@@ -117,7 +118,7 @@ class Stage:
         heapq.heapify(self._events)
         self._later(self.time + 0.01, Lost(job))
 
-    def _later(self, when: float, event: Event) -> None:
+    def _later(self, when: float, event: JobEvent) -> None:
         if when < math.inf:
             heapq.heappush(self._events, (when, next(self._count), event))
 
@@ -128,11 +129,12 @@ class Stage:
             self.time = until
             return []
         self.time = max(self.time, self._events[0][0])
-        events = []
+        events: list[Event] = []
         while self._events and self._events[0][0] <= self.time:
-            events.append(heapq.heappop(self._events)[2])
-            if isinstance(events[-1], Finished | Failed | Lost):
-                del self.running[events[-1].job]
+            event = heapq.heappop(self._events)[2]
+            events.append(event)
+            if isinstance(event, Finished | Failed | Lost):
+                del self.running[event.job]
         return events
 
     def close(self) -> None:
@@ -593,7 +595,8 @@ def test_values_outside_what_was_declared_fail_their_pull_only() -> None:
         if not events:
             return []
         values = [value for event in events if isinstance(event, Values) for value in event.values]
-        return [Values(events[0].job, values, [0.001] * len(values)), Finished(events[0].job)]
+        (job,) = {event.job for event in events if isinstance(event, Values)}
+        return [Values(job, values, [0.001] * len(values)), Finished(job)]
 
     stage.wait = all_at_once  # type: ignore[method-assign]
     dispatcher = one_core(stage, allowed=lambda value: 0 <= value <= 1, retries=1)

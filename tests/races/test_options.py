@@ -40,6 +40,8 @@ OTHER: dict[str, Any] = {
     "engine": "local",
     "cores": 3,
     "cores_per_pull": (1, 2),
+    "memory_per_pull": 1_000_000,
+    "unit": "gpus",
     "scaling": PowerLaw(0.5),
     "timeout": 90.0,
     "retries": 5,

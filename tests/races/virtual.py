@@ -79,7 +79,7 @@ class VirtualWorkers(SimulatedWorkers):
     """Checks, as it goes, that never more cores are used than there are; one event at a time."""
 
     def __init__(self, engine: SimulatedEngine, workload: Workload, cores: int) -> None:
-        super().__init__(engine, workload, cores)
+        super().__init__(engine, workload, (cores,))
         self.cores = cores
         self.in_use: dict[int, int] = {}
         self.most_in_use = 0

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,14 @@ class CorePool(Tabulated):
     not concave, and past `cores` pulls a bigger round buys no more throughput. `runtime` may be
     measured seconds, {cores: seconds}: between two of these counts, the smaller one is used.
 
+    The cores may be those of several `nodes`, given as the cores of each. A pull runs within one
+    node, so pulls on c cores run Σ⌊node/c⌋ at a time:
+
+    >>> CorePool(8, lambda cores: 12 / cores, nodes=(4, 4)).waves(2)
+    (Wave(pulls=2, cores=4, seconds=3.0, repeat=1),)
+    >>> CorePool(8, lambda cores: 12 / cores, nodes=(5, 3)).waves(2)
+    (Wave(pulls=2, cores=3, seconds=4.0, repeat=1),)
+
     >>> pool = CorePool(4, lambda cores: 8 / cores**0.5)
     >>> [pool.seconds(m) for m in (1, 4, 5, 8)]
     [4.0, 8.0, 12.0, 16.0]
@@ -47,26 +56,33 @@ class CorePool(Tabulated):
     """
 
     cores: int
-    runtime_seconds: Floats  # of one pull on 1, 2, … cores
-    # Among waves that give each pull the same cores, only the full one is kept. The best of these
-    # has the highest throughput.
+    nodes: tuple[int, ...]  # the cores of each, the largest first
+    runtime_seconds: Floats  # of one pull on 1, 2, … cores, up to those of the largest node
+    # Among waves that give each pull the same cores, only the full one is kept; of those with
+    # equally many pulls, the one with the most cores. The best has the highest throughput.
+    _per_pull: Ints
     _widths: Ints
     _wave_seconds: Floats
     _best_width: int
     _best_seconds: float
 
-    def __init__(self, cores: int, runtime: Runtime) -> None:
+    def __init__(self, cores: int, runtime: Runtime, nodes: Sequence[int] = ()) -> None:
         count = whole(cores, "cores of CorePool")
         if count > MOST_CORES:
             raise InvalidInput(f"CorePool takes at most {MOST_CORES} cores, got {cores}")
-        seconds = _tabulate(count, runtime)
+        sizes = tuple(sorted((whole(node, "a node") for node in nodes), reverse=True)) or (count,)
+        if sum(sizes) != count:
+            raise InvalidInput(f"nodes of CorePool have {sum(sizes)} cores in all, not {cores}")
+        seconds = _tabulate(sizes[0], runtime)
         seconds.flags.writeable = False
-        per_pull = np.unique(count // np.arange(1, count + 1))
-        widths, wave_seconds = count // per_pull, seconds[per_pull - 1]
+        per_pull, widths = _full_waves(sizes)
+        wave_seconds = seconds[per_pull - 1]
         best = int(np.argmin(wave_seconds / widths))
         vars(self).update(
             cores=count,
+            nodes=sizes,
             runtime_seconds=seconds,
+            _per_pull=per_pull,
             _widths=widths,
             _wave_seconds=wave_seconds,
             _best_width=int(widths[best]),
@@ -74,9 +90,9 @@ class CorePool(Tabulated):
         )
 
     @cached_property
-    def table(self) -> tuple[int, bytes]:
-        """The number of cores, and the seconds of a pull on each count."""
-        return self.cores, self.runtime_seconds.tobytes()
+    def table(self) -> tuple[tuple[int, ...], bytes]:
+        """The cores of each node, and the seconds of a pull on each count."""
+        return self.nodes, self.runtime_seconds.tobytes()
 
     @cached_property
     def _least_seconds(self) -> Floats:
@@ -126,7 +142,8 @@ class CorePool(Tabulated):
         return tuple(self._wave(width, repeat) for width, repeat in falling if repeat)
 
     def _wave(self, pulls: int, repeat: int) -> Wave:
-        seconds = float(self.runtime_seconds[self.cores // pulls - 1])
+        most = self._per_pull[self._widths >= pulls].max()  # cores that each of them can have
+        seconds = float(self.runtime_seconds[most - 1])
         # Cores that do not shorten a pull stay idle.
         cores = 1 + int(np.argmax(self.runtime_seconds <= seconds))
         return Wave(pulls, cores, seconds, repeat)
@@ -141,23 +158,43 @@ class CorePool(Tabulated):
         """Seconds per pull in the wave with the highest throughput."""
         return self._best_seconds / self._best_width
 
-    def to_json(self) -> list[float | None]:
+    def to_json(self) -> dict[str, Any] | list[float | None]:
         """The seconds of a pull on 1, 2, … cores; None where that is too few for a pull.
+
+        Several nodes are written beside them.
 
         >>> CorePool.from_json(CorePool(2, {1: 3.0, 2: 2.0}).to_json()).seconds(1)
         2.0
+        >>> CorePool(3, {1: 3.0, 2: 2.0}, nodes=(2, 1)).to_json()
+        {'nodes': [2, 1], 'seconds': [3.0, 2.0]}
         """
-        return [one if math.isfinite(one) else None for one in self.runtime_seconds.tolist()]
+        seconds = [one if math.isfinite(one) else None for one in self.runtime_seconds.tolist()]
+        return seconds if len(self.nodes) == 1 else {"nodes": [*self.nodes], "seconds": seconds}
 
     @classmethod
-    def from_json(cls, seconds: Sequence[float | None]) -> "CorePool":
+    def from_json(cls, plain: Mapping[str, Any] | Sequence[float | None]) -> "CorePool":
         """Undo `to_json`."""
+        seconds = plain["seconds"] if isinstance(plain, Mapping) else plain
+        nodes = plain["nodes"] if isinstance(plain, Mapping) else [len(plain)]
         table = [math.inf if one is None else one for one in seconds]
-        return cls(len(table), lambda cores: table[cores - 1])
+        return cls(sum(nodes), lambda cores: table[cores - 1], nodes)
 
     def __repr__(self) -> str:
-        one, all_ = self.runtime_seconds[0], self.runtime_seconds[-1]
-        return f"CorePool({self.cores} cores: a pull takes {one:g} s on 1, {all_:g} s on all)"
+        one, most = self.runtime_seconds[0], self.runtime_seconds[-1]
+        if len(self.nodes) == 1:
+            return f"CorePool({self.cores} cores: a pull takes {one:g} s on 1, {most:g} s on all)"
+        size = f"{self.cores} cores on {len(self.nodes)} nodes"
+        return f"CorePool({size}: a pull takes {one:g} s on 1, {most:g} s on {self.nodes[0]})"
+
+
+def _full_waves(nodes: Sequence[int]) -> tuple[Ints, Ints]:
+    """The core counts of pulls worth a wave, rising, and how many such pulls run at once."""
+    per_pull = np.arange(1, nodes[0] + 1)
+    widths = np.zeros(nodes[0], dtype=np.int64)
+    for node, equal in Counter(nodes).items():
+        widths += equal * (node // per_pull)
+    last = np.append(widths[1:] < widths[:-1], True)  # more cores mean fewer pulls
+    return per_pull[last], widths[last]
 
 
 def _tabulate(cores: int, runtime: Runtime) -> Floats:

@@ -22,6 +22,28 @@ class Abilities:
     commands: bool  # run commands, not only functions
     group: int  # the most pulls of a function that a job may have
     survives_driver: bool  # whether jobs go on when the race's own process has ended
+    group_seconds: float = 0.005  # of work in a job of short pulls: its overhead is then small
+    memory: bool = False  # keep the memory of a pull for it, or count it
+    gpus: bool = False  # give pulls devices instead of cores
+    resizes: bool = False  # report that the pool has shrunk or grown
+
+
+def offers(abilities: Abilities) -> str:
+    """What an engine can do and what it cannot, in a line.
+
+    >>> offers(Abilities(kill=False, pin=True, commands=True, group=1, survives_driver=False))
+    'runs functions and commands, on cores of their own; cannot end a pull (no timeout, no backups)'
+    """
+    runs = "functions and commands" if abilities.commands else "functions"
+    pinned = "on cores of their own" if abilities.pin else "cores are counted, not kept apart"
+    parts = [f"runs {runs}, {pinned}"]
+    if abilities.resizes:
+        parts.append("nodes may come and go")
+    if not abilities.kill:
+        parts.append("cannot end a pull (no timeout, no backups)")
+    if abilities.survives_driver:
+        parts.append("pulls may go on after the race's process has ended")
+    return "; ".join(parts)
 
 
 class Workers(Protocol):

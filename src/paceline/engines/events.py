@@ -1,4 +1,4 @@
-"""What happens to jobs: the events that an engine's workers report.
+"""What happens to jobs and to the pool: the events that an engine's workers report.
 
 A job ends with exactly one of `Finished`, `Failed` and `Lost`; no event of it follows.
 """
@@ -93,4 +93,19 @@ class Lost:
     why: str = ""
 
 
-Event = Loading | Began | Values | Finished | Failed | Lost
+@dataclass(frozen=True, slots=True)
+class Resized:
+    """The pool has changed: the cores of each node now, and why.
+
+    A node keeps its place, and has 0 cores once it is gone; a new one is added at the end. Jobs
+    that were lost with a node are reported one by one, before this or after it. `memory` has the
+    bytes of each node, if they are known.
+    """
+
+    nodes: tuple[int, ...]
+    why: str = ""
+    memory: tuple[int, ...] = ()
+
+
+JobEvent = Loading | Began | Values | Finished | Failed | Lost
+Event = JobEvent | Resized

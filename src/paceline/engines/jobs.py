@@ -15,15 +15,17 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """Pulls that one worker does, its runs taking turns, on `cores` cores.
+    """Pulls that one worker does, its runs taking turns, on `cores` cores of a node.
 
-    `fresh` asks for a worker in which no pull of another arm has run.
+    `fresh` asks for a worker in which no pull of another arm has run. `node` is the place of its
+    node among those of the pool.
     """
 
     number: int
     runs: tuple[Run, ...]
     cores: int
     fresh: bool = False
+    node: int = 0
 
     @property
     def pulls(self) -> int:

@@ -15,12 +15,15 @@ SeedsOf = Callable[[int, int, int], list[int]]  # takes an arm, its first pull, 
 class Workload:
     """The function or the command, the arms, and the seeds of their pulls.
 
-    How it is sent to a worker is up to the engine.
+    How it is sent to a worker is up to the engine. A pull gets a number of `unit`s, cores or gpus;
+    `memory` is how many bytes it needs, if that was said.
     """
 
     evaluate: Callable[..., Any] | Command
     arms: Sequence[Any]
     seeds: SeedsOf
+    unit: str = "cores"
+    memory: int | None = None
 
     @property
     def is_command(self) -> bool:
@@ -34,8 +37,8 @@ class Workload:
 
     @cached_property
     def takes_cores(self) -> bool:
-        """Whether the function is to be given the number of its cores."""
-        return not isinstance(self.evaluate, Command) and takes(self.evaluate, "cores")
+        """Whether the function is to be given the number of its cores, or of its devices."""
+        return not isinstance(self.evaluate, Command) and takes(self.evaluate, self.unit)
 
     def call(self, arm: int, pull: int, cores: int) -> Any:
         """Call the function for one pull, here and now.
@@ -49,7 +52,7 @@ class Workload:
         if self.takes_seed:
             given["seed"] = self.seeds(arm, pull, 1)[0]
         if self.takes_cores:
-            given["cores"] = cores
+            given[self.unit] = cores
         return self.evaluate(self.arms[arm], **given)
 
     def invocation(self, arm: int, pull: int, cores: int) -> Invocation:

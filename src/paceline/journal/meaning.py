@@ -15,6 +15,7 @@ from paceline.journal.records import (
     ArmOut,
     ManyReturned,
     PlanMade,
+    PoolResized,
     PullFailed,
     PullsReturned,
     RaceBegun,
@@ -103,6 +104,12 @@ class Meaning:
             _check_whole(cores, "a number of cores", least=1)
         self._cores = cores
         self._began = True
+
+    def _pool(self, record: PoolResized) -> None:
+        for node in record.nodes:
+            _check_whole(node, "a node's number of cores", least=0)
+        if self._cores is not None:  # what was running when it shrank may still end
+            self._cores = max(self._cores, sum(record.nodes))
 
     def _results(self, record: PullsReturned) -> None:
         self._check_cores(record.cores)
@@ -276,6 +283,7 @@ def _check_numbers(values: Sequence[Any], what: str, least: float = -math.inf) -
 _CHECKS: dict[type[Record], Callable[[Meaning, Any], None]] = {
     RaceBegun: Meaning._race,
     SessionBegun: Meaning._session,
+    PoolResized: Meaning._pool,
     PullsReturned: Meaning._results,
     ManyReturned: Meaning._results,
     TimeSpent: Meaning._spent,

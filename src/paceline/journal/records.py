@@ -89,6 +89,7 @@ def _options(plain: dict[str, Any]) -> dict[str, Any]:
 Arms = Annotated[tuple[int, ...], Coded(list, tuple)]
 Labels = Annotated[tuple[str, ...], Coded(list, tuple)]
 Runs = Annotated[tuple[Run, ...], Coded(list, _runs)]
+Nodes = Annotated[tuple[int, ...], Coded(list, tuple)]
 Options = Annotated[dict[str, Any], Coded(dict, _options)]
 Pool = Annotated[CorePool, Coded(CorePool.to_json, CorePool.from_json)]
 MaybePool = Annotated[CorePool | None, Coded(CorePool.to_json, CorePool.from_json)]
@@ -117,10 +118,21 @@ class SessionBegun(Record):
     at: float
     options: Options
     cores: int = 0  # of the pool; 0 in the first format, where the options have them
+    nodes: Nodes = ()  # the cores of each, if there are several
     started: str = ""
     host: str = ""
     process: int = 0
     work: dict[str, Any] | None = None  # what was raced from then on, if a change was accepted
+
+
+@dataclass(frozen=True)
+class PoolResized(Record):
+    """Nodes came or went: the cores of each from then on, 0 for one that is gone."""
+
+    kind = "pool"
+    at: float
+    nodes: Nodes
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -244,6 +256,7 @@ _KINDS: dict[str, type[Record]] = {
     for one in (
         RaceBegun,
         SessionBegun,
+        PoolResized,
         PullsReturned,
         TimeSpent,
         PullsLost,

@@ -13,11 +13,12 @@ OVERDUE = 1.5
 
 
 class RunningJob(NamedTuple):
-    """A job under way: its cores, and the seconds it was expected to take and has taken."""
+    """A job under way: its cores, the seconds it was expected to take and has taken, its node."""
 
     cores: int
     expected: float
     elapsed: float
+    node: int = 0
 
     @property
     def left(self) -> float:
@@ -31,9 +32,9 @@ class Allocator:
     """Gives each pull the cores that the pool's plan of waves gives it, as soon as they are free.
 
     >>> allocator = Allocator(CorePool(4, lambda cores: 1 / cores**0.5))
-    >>> allocator.next_cores(queued=8, free=1, running=[])
+    >>> allocator.next_cores(queued=8, free_on=[1], running=[])
     1
-    >>> allocator.next_cores(queued=1, free=4, running=[])
+    >>> allocator.next_cores(queued=1, free_on=[4], running=[])
     4
     """
 
@@ -41,22 +42,22 @@ class Allocator:
         self.pool = pool
         self._planned: dict[int, int] = {}
 
-    def next_cores(self, queued: int, free: int, running: Sequence[RunningJob]) -> int:
-        """The cores for the next of `queued` pulls; 0 if it had better wait.
+    def next_cores(self, queued: int, free_on: Sequence[int], running: Sequence[RunningJob]) -> int:
+        """The cores for the next of `queued` pulls, if so many are free on each node.
 
-        It waits for its planned cores if, in spite of the wait, it would be done sooner on them
-        than on those that are free now.
+        0 if it had better wait. It waits for its planned cores if, in spite of the wait, it would
+        be done sooner on them than on those that are free now.
         """
-        planned = self.planned(queued)
-        if planned <= free or free == 0:
-            return planned if free else 0
+        planned, free = self.planned(queued), max(free_on)
+        if planned <= free or free <= 0:
+            return planned if free > 0 else 0
         seconds = self.pool.runtime_seconds
         least = 1 + int(np.argmax(np.isfinite(seconds)))
         at_once = min(max(free // min(queued, free), least), free)
-        wait, freed = math.inf, free
+        wait, freed = math.inf, [*free_on]
         for job in sorted(running, key=lambda job: job.left):
-            freed += job.cores
-            if freed >= planned:
+            freed[job.node] += job.cores
+            if freed[job.node] >= planned:
                 wait = job.left
                 break
         sooner = float(seconds[at_once - 1]) <= wait + float(seconds[planned - 1])

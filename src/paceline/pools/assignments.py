@@ -54,7 +54,7 @@ class Assignment:
 
     def running(self, now: float) -> RunningJob:
         """What an allocator needs to know."""
-        return RunningJob(self.job.cores, self.expected, now - self.began)
+        return RunningJob(self.job.cores, self.expected, now - self.began, self.job.node)
 
     def part(self) -> None:
         """It and its twin, if it has one, have nothing to do with each other any more."""
@@ -73,12 +73,13 @@ def loading_limit(timeout: float) -> float:
 
 
 class Assignments:
-    """All jobs under way on a pool of `cores` cores, by their numbers."""
+    """All jobs under way on a pool, by their numbers: one node of `cores` cores, or `nodes`."""
 
-    def __init__(self, cores: int, now: Callable[[], float]) -> None:
+    def __init__(self, cores: int, now: Callable[[], float], nodes: tuple[int, ...] = ()) -> None:
         self.cores = cores
-        self.free = cores
         self.working_cores = 0  # of jobs whose workers are ready
+        self._nodes = nodes or (cores,)
+        self.free_on = list(self._nodes)  # below 0 if a node has shrunk while jobs run there
         self.now = now  # the engine's clock
         self._jobs = 0
         self._by_job: dict[int, Assignment] = {}
@@ -97,6 +98,23 @@ class Assignments:
     def __contains__(self, job: int) -> bool:
         return job in self._by_job
 
+    @property
+    def free(self) -> int:
+        """The most cores that a job can have now: it runs within one node."""
+        return max(self.free_on)
+
+    def resize(self, nodes: tuple[int, ...]) -> None:
+        """The pool has these nodes from now on: one that is gone has 0 cores."""
+        used = [had - left for had, left in zip(self._nodes, self.free_on, strict=True)]
+        used += [0] * (len(nodes) - len(used))
+        self.cores, self._nodes = sum(nodes), nodes
+        self.free_on = [has - busy for has, busy in zip(nodes, used, strict=True)]
+
+    def _place(self, cores: int) -> int:
+        """The node with the least room that suffices: large pulls find room elsewhere."""
+        fitting = [node for node, free in enumerate(self.free_on) if free >= cores]
+        return min(fitting, key=self.free_on.__getitem__) if len(fitting) > 1 else fitting[0]
+
     def __getitem__(self, job: int) -> Assignment:
         return self._by_job[job]
 
@@ -114,7 +132,8 @@ class Assignments:
 
         If it does the pull that another does already, that one is its `twin`.
         """
-        job = Job(self._jobs, tuple(runs), cores, fresh)
+        node = self._place(cores)
+        job = Job(self._jobs, tuple(runs), cores, fresh, node)
         self._jobs += 1
         now = self.now()
         quiet = not self._by_job
@@ -128,7 +147,7 @@ class Assignments:
         self._by_job[job.number] = one
         self._silent[one.loading][job.number] = one
         self._expect(one)
-        self.free -= cores
+        self.free_on[node] -= cores
         self.working_cores += cores
         return job
 
@@ -137,7 +156,7 @@ class Assignments:
         one = self._by_job.pop(job)
         del self._silent[one.loading][job]
         self._forget(one)
-        self.free += one.job.cores
+        self.free_on[one.job.node] += one.job.cores
         if not one.loading:
             self.working_cores -= one.job.cores
         return one
@@ -198,14 +217,17 @@ class Assignments:
         return list(self._late.values())
 
     def soonest(self, cores: int) -> list[RunningJob]:
-        """The jobs that should end first, until that many cores are free; those late not at all."""
+        """The jobs that should end first, until a node has that many cores; those late not at all.
+
+        Jobs that end at the same moment come along.
+        """
         self.late()
-        now, found = self.now(), []
+        now, found, free = self.now(), [], list(self.free_on)
         for _, job in self._ends:
             one = self._by_job[job].running(now)
             found.append(one)
-            cores -= one.cores
-            if cores <= 0 and one.left > 0.1 * one.expected:  # the next ones end later
+            free[one.node] += one.cores
+            if free[one.node] >= cores and one.left > 0.1 * one.expected:  # the next end later
                 break
         return found
 

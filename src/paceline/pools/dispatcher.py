@@ -82,19 +82,26 @@ class Dispatcher:
         model: PoolModel | None = None,
         journal: Recorder | None = None,
         largest_group: int = 1,
+        group_seconds: float = 0.005,
         can_end: bool = True,
     ) -> None:
         self.books = books
         self.clock = clock
         self.model = model or PoolModel(rules)
-        self.assignments = Assignments(rules.cores, clock.now)
+        self.assignments = Assignments(rules.cores, clock.now, rules.nodes)
         arms = len(books.arm_seconds)
         backlog = Backlog(arms)
         for arm in range(arms):  # what is missing between values of earlier sessions
             backlog.restore(arm, *books.ledger.gaps(arm))
-        largest = largest_group
         self.giver = Giver(
-            rules, self.assignments, backlog, self.model, books.times, largest, can_end=can_end
+            rules,
+            self.assignments,
+            backlog,
+            self.model,
+            books.times,
+            largest_group,
+            can_end=can_end,
+            group_seconds=group_seconds,
         )
         self.recording = Recording(books, journal)
         self.intake = Intake(
@@ -227,7 +234,8 @@ class Dispatcher:
 
     def adopt(self, pool: CorePool) -> bool:
         """Continue with the pool of an earlier session, unless it had another size."""
-        fits = pool.cores == self._rules.cores
+        mine = sorted(filter(None, self._rules.nodes), reverse=True) or [self._rules.cores]
+        fits = list(pool.nodes) == mine
         if fits:
             self.model.use(pool)
         return fits
@@ -235,11 +243,11 @@ class Dispatcher:
     def _fill(self, workers: Workers) -> float:
         """Start jobs as long as there are pulls to do and cores for them; or say until when not."""
         pause = self.intake.setbacks.check()
-        if pause < math.inf:
+        if pause < math.inf or not self._rules.is_usable:
             return pause
         how = self._round.how
         part = float(np.max(how.share)) if isinstance(how, Shares) else None
-        while self.assignments.free:
+        while self.assignments.free > 0:
             offer = self.giver.next_offer(part)
             if offer is None:
                 break
@@ -266,18 +274,29 @@ class Dispatcher:
             self.giver.next_moment(),
             self.ticker.next_moment,
         )
-        if not self.assignments and soonest == math.inf:
+        if not self.assignments and soonest == math.inf and self._rules.is_usable:
             raise RuntimeError("nothing runs and nothing can be started: please report this")
         seconds = None
         if soonest < math.inf:
             seconds = min(max(0.0, soonest - self.clock.now()), _LONGEST_WAIT_SECONDS)
         self.intake.take(workers.wait(seconds))
+        if self.intake.resized is not None:
+            self._resize(self.intake.resized)
         for one in self.intake.beaten():
             workers.end(one.job.number)
         for one in self.assignments.timed_out(timeout):
             one.timed_out = True
             workers.end(one.job.number)
         self.ticker.tick()
+
+    def _resize(self, rules: Rules) -> None:
+        """The pool has shrunk or grown: what comes next is given out on what there is."""
+        self.intake.resized = None
+        self._rules = rules
+        self.assignments.resize(rules.nodes)
+        self.giver.rules = rules
+        self.giver.probing.drop_above(rules.most_cores)
+        self.model.resize(rules)
 
     def _interruption(self) -> Interruption | None:
         """What interrupts the policy that is at work, if anything."""

@@ -15,7 +15,6 @@ from paceline.pools.timekeeping import Timekeeper
 
 _WAVES_AHEAD = 4  # how many pulls on every core may be done ahead,
 _LEAST_AHEAD = 64  # and how many of an arm in any case
-_GROUP_SECONDS = 0.005  # of work in a group: the overhead of a job is then about one per cent
 
 
 class Offer(NamedTuple):
@@ -45,12 +44,14 @@ class Giver:
         largest: int,
         *,
         can_end: bool,
+        group_seconds: float = 0.005,
     ) -> None:
         self.rules = rules
         self.backlog = backlog
         self.model = model
         self.times = times
         self.largest = largest
+        self.group_seconds = group_seconds  # of work in a job of short pulls
         self.probing = Probing(times, assignments.now)
         self.backups = Backups(assignments, backlog, allowed=rules.backups and can_end)
         self._assignments = assignments
@@ -154,9 +155,9 @@ class Giver:
             return rules.within(min(rules.cores // min(max(waiting, 2), rules.cores), free))
         if self._ahead_left >= 1 and self.backlog.may_be_ahead:
             waiting = max(waiting, self._round_pulls)
-        more = allocator.planned(waiting) - free
-        soonest = self._assignments.soonest(more) if more > 0 and free else []
-        return allocator.next_cores(waiting, free, soonest)
+        planned, running = allocator.planned(waiting), self._assignments
+        soonest = running.soonest(planned) if planned > free > 0 else []
+        return allocator.next_cores(waiting, running.free_on, soonest)
 
     def _group(self, cores: int, waiting: int, each: float | None) -> int:
         """How many pulls to send at once: more than one only if they are very short."""
@@ -164,4 +165,4 @@ class Giver:
             return 1
         slots = max(1, self.rules.cores // cores)
         fair = -(-waiting // slots)
-        return max(1, min(int(_GROUP_SECONDS / max(each, 1e-9)), fair, self.largest))
+        return max(1, min(int(self.group_seconds / max(each, 1e-9)), fair, self.largest))

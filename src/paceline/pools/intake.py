@@ -2,9 +2,26 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from paceline.engines.events import Began, Event, Failed, Failure, Finished, Loading, Lost, Values
+from paceline.engines.events import (
+    Began,
+    Event,
+    Failed,
+    Failure,
+    Finished,
+    Loading,
+    Lost,
+    Resized,
+    Values,
+)
 from paceline.engines.jobs import Run, advance, split
-from paceline.journal.records import ArmOut, PullFailed, PullsLost, PullsReturned, TimeSpent
+from paceline.journal.records import (
+    ArmOut,
+    PoolResized,
+    PullFailed,
+    PullsLost,
+    PullsReturned,
+    TimeSpent,
+)
 from paceline.pools.assignments import Assignment, Assignments, loading_limit
 from paceline.pools.backlog import Backlog
 from paceline.pools.blame import MOST_KILLS, charge, is_charged
@@ -34,6 +51,7 @@ class Intake:
         self.surprised = False
         self.newly_out: list[int] = []
         self.puts_arms_out = True  # False once the race is over
+        self.resized: Rules | None = None  # those of the pool as it is now, if it has changed
         self.setbacks = Setbacks(clock.now)
         self._rules = rules
         self._recording = recording
@@ -58,6 +76,10 @@ class Intake:
                 self._assignments.begin(event.job)
             elif isinstance(event, Values):
                 self._take_values(self._assignments.hear(event.job), event)
+            elif isinstance(event, Resized):
+                self.resized = self._rules.on(event.nodes, event.memory)
+                at, nodes = self._clock.stamp(), self.resized.nodes
+                self._recording.add(PoolResized(at, nodes, event.why))
             elif isinstance(event, Finished):
                 one = self._assignments.remove(event.job)
                 if one.beaten:

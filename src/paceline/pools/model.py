@@ -44,6 +44,8 @@ class PoolModel:
         self, times: Timekeeper, pulls: int, under_way: Sequence[tuple[int, float]] = ()
     ) -> None:
         """Fit τ and delays to the pulls so far, if enough of them are new."""
+        if not self._rules.is_usable:  # no node is left: what was known stays
+            return
         if (
             pulls
             and self.learns
@@ -57,6 +59,22 @@ class PoolModel:
         ):
             self._pulls_at_delays = pulls
             self.delays = times.delays(self.pool, under_way)
+
+    def resize(self, rules: Rules) -> None:
+        """The pool has another size: what is known of the times of pulls stays."""
+        self._rules = rules
+        known = self.pool or (self.allocator.pool if self.allocator else None)
+        if known is None or not rules.is_usable:
+            return
+        table = known.runtime_seconds
+        resized = rules.pool(lambda cores: float(table[min(cores, table.size) - 1]))
+        if self._shape is not None:
+            self._shape = resized
+        self._pulls_at_fit = 0  # wider pulls than the old pool allowed may be known
+        if self.pool is None:
+            self.allocator = Allocator(resized)
+        else:
+            self.use(resized)
 
     def use(self, pool: CorePool) -> None:
         """Give out cores by this pool from now on."""

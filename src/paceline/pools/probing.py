@@ -62,6 +62,12 @@ class Probing:
             self.begin(())
         return False
 
+    def drop_above(self, cores: int) -> None:
+        """Give up probes on more cores than a pull may have now."""
+        if any(width > cores for width in self._widths):
+            kept = [width for width in self._widths if width <= cores]
+            self.begin(kept, patience=self._patience)
+
     def take(self, free: int) -> int:
         """The first width that fits."""
         width = next(width for width in self._widths if width <= free)

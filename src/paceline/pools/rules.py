@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paceline.core.pool import CorePool
+from paceline.pools.room import Asked
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,9 @@ class Rules:
 
     cores: int
     least_cores: int
-    most_cores: int
+    most_cores: int  # of a pull: what was asked for, or what the largest node has
+    nodes: tuple[int, ...] = ()  # the cores of each, 0 for one that is gone; none: a single one
+    asked: Asked = Asked()  # noqa: RUF009 - it is frozen
     retries: int = 2
     timeout: float = math.inf  # seconds
     allowed: Callable[[float], bool] | None = None  # values that were declared possible
@@ -27,8 +30,31 @@ class Rules:
         """
         least, most = self.least_cores, self.most_cores
         return CorePool(
-            self.cores, lambda cores: math.inf if cores < least else runtime(min(cores, most))
+            self.cores,
+            lambda cores: math.inf if cores < least else runtime(min(cores, most)),
+            [node for node in self.nodes if node],
         )
+
+    def on(self, nodes: tuple[int, ...], memory: tuple[int, ...] = ()) -> "Rules":
+        """The same rules on these nodes, as far as the race may use them.
+
+        >>> rules = Rules(cores=12, least_cores=1, most_cores=8, nodes=(8, 4))
+        >>> rules.on((0, 4, 2)).most_cores
+        4
+        """
+        room = self.asked.room(nodes, memory)
+        return replace(
+            self,
+            cores=sum(room.nodes),
+            nodes=room.nodes,
+            least_cores=room.least,
+            most_cores=room.most,
+        )
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a pull fits anywhere: nodes may be gone."""
+        return max(self.nodes, default=self.cores) >= self.least_cores
 
     def within(self, cores: int) -> int:
         """`cores`, or the nearest number that a pull may have."""

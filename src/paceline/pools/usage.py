@@ -9,6 +9,7 @@ import numpy as np
 from paceline.core.arrays import Ints
 from paceline.journal.records import (
     ManyReturned,
+    PoolResized,
     PullsReturned,
     Record,
     SessionBegun,
@@ -49,8 +50,14 @@ class Usage:
         elif isinstance(record, TimeSpent):
             use = _WHY.get(record.why, _FAILED)
             self._add(record.arm, -1, 1, record.cores, record.at, record.seconds, use)
+        elif isinstance(record, PoolResized):
+            self._size(record.at, sum(record.nodes))
         elif isinstance(record, SessionBegun):
-            self._pool.append((record.at, record.cores or record.options.get("cores") or 0))
+            self._size(record.at, record.cores or record.options.get("cores") or 0)
+
+    def _size(self, at: float, cores: int) -> None:
+        if self._pool[-1:] != [(at, cores)]:  # a new session is heard of twice
+            self._pool.append((at, cores))
 
     def _take_values(self, record: PullsReturned) -> None:
         """The pulls of a job came one after the other, the last of them just now."""

@@ -58,6 +58,8 @@ def race(
     max_pulls: float | None = None,
     callbacks: Sequence[Callable[[Standing], Any]] = (),
     progress: Any = None,
+    memory_per_pull: Any = None,
+    unit: str = "cores",
     backups: bool = True,
 ) -> Result:
     """Find the best of `arms` by evaluating them, again and again, on this machine's cores.
@@ -87,7 +89,9 @@ def race(
     **Cores.** `engine` says where pulls run. `cores` is the pool: by default every core this
     process may use. `cores_per_pull` is None (adapt), a number, or (least, most). `scaling` says
     how pulls scale; by default this is learned from the first pulls, which run on different numbers
-    of cores. Cores that would idle do the next pulls of arms still in. With `backups`, a pull that
+    of cores. With `memory_per_pull` (bytes, or "4GB") no more pulls run at once than fit into
+    memory. With `unit="gpus"` the pool counts devices, and `evaluate` may take `gpus`. Cores that
+    would idle do the next pulls of arms still in. With `backups`, a pull that
     takes far longer than others is started a second time, with its seed, if it takes one.
 
     **Trouble.** A pull that raises, dies, takes longer than `timeout` or gives no finite number is

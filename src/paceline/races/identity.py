@@ -47,6 +47,7 @@ def session_of(settings: Settings, elapsed: float) -> SessionBegun:
         at=elapsed,
         options=plain(_recorded(settings, lambda option: option.kept and option.in_resume)),
         cores=settings.rules.cores,
+        nodes=settings.rules.nodes if len(settings.rules.nodes) > 1 else (),
         started=now(),
         host=platform.node(),
         process=os.getpid(),
@@ -130,9 +131,12 @@ def recalled_settings(
     evaluate = what if isinstance(what, str) else Command.from_json(what)
     arms = header.labels if isinstance(what, str) else tuple(header.problem["arms"])
     if available is None:
-        sessions = [one.cores for one in records if isinstance(one, SessionBegun)]
-        cores = (sessions[-1] if sessions else 0) or options["cores"] or 1
-        available = AvailableCores(cores, "as recorded", ())
+        sessions = [one for one in records if isinstance(one, SessionBegun)]
+        cores = (sessions[-1].cores if sessions else 0) or options["cores"] or 1
+        nodes = sessions[-1].nodes if sessions else ()
+        available = AvailableCores(cores, "as recorded", (), nodes)
+        # What was recorded is what was used; how much there was besides is not known here.
+        options = {**options, "cores": None, "unit": "cores", "memory_per_pull": None}
     return assemble(evaluate, arms, header.labels, options, available)
 
 

@@ -15,6 +15,7 @@ from paceline.core.pool import MOST_CORES
 from paceline.engines.catalog import ENGINES, find_engine
 from paceline.errors import unknown_name
 from paceline.notation import POLICY_HELP, SCALING_HELP
+from paceline.pools.room import bytes_of
 from paceline.races import checks, forms, resuming
 from paceline.races.option import Option
 
@@ -199,6 +200,27 @@ _ALL = (
         words=forms.number_or_range,
         in_profile=True,
         recall=forms.tuple_or_other,
+    ),
+    Option(
+        "memory_per_pull",
+        None,
+        "SIZE",
+        "what a pull needs, as in 4GB: no more run at once than fit into memory",
+        checks.optional(bytes_of),
+        POOL,
+        kept="session",
+        in_profile=True,
+    ),
+    Option(
+        "unit",
+        "cores",
+        "",
+        "what the pool counts: cores, or gpus, of which pulls are then given some",
+        checks.one_of("cores", "gpus"),
+        POOL,
+        kept="session",
+        choices=("cores", "gpus"),
+        in_profile=True,
     ),
     Option(
         "scaling",

@@ -9,6 +9,7 @@ from pathlib import Path
 from paceline.commands import Command
 from paceline.display.text import arm_name
 from paceline.durations import say_seconds
+from paceline.engines.base import offers
 from paceline.journal import Reader
 from paceline.races.forms import Pairing
 from paceline.races.past import Past
@@ -80,12 +81,19 @@ def _pool(settings: Settings) -> list[Fact]:
     if rules.most_cores > rules.least_cores:
         per_pull = f"{rules.least_cores} to {rules.most_cores}"
     size = str(available)
-    if rules.cores != available.cores:
-        size = f"{rules.cores} cores, as asked for; this machine has {size}"
+    unit = settings.options["unit"]
+    if unit != "cores" or rules.cores != available.cores:
+        asked = ", as asked for" if settings.options["cores"] else ""
+        size = f"{rules.cores} {unit}{asked}; there are {size}"
     scaling = "learned from the first pulls" if settings.pool is None else str(settings.pool)
     if settings.shape is not None:
         scaling = f"shape as given, seconds measured: {settings.shape}"
-    return [("pool", size), ("cores per pull", per_pull), ("scaling", scaling)]
+    return [
+        ("engine", f"{settings.engine.name}: {offers(settings.engine.abilities)}"),
+        ("pool", size),
+        (f"{unit} per pull", per_pull),
+        ("scaling", scaling),
+    ]
 
 
 def _commands(settings: Settings) -> Iterator[Fact]:

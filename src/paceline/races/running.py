@@ -176,6 +176,7 @@ def _race(
         model=_model(settings),
         journal=journal,
         largest_group=1 if _is_command(settings) else settings.engine.abilities.group,
+        group_seconds=settings.engine.abilities.group_seconds,
         can_end=settings.engine.abilities.kill,
     )
     watch = None if screen is None else screen.update

@@ -29,6 +29,7 @@ from paceline.pools.model import NO_IDEA
 from paceline.pools.rules import Rules
 from paceline.races.forms import Pairing, RecordedScaling
 from paceline.races.labels import labels_of
+from paceline.races.pool import rules_of
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ class Settings:
         evaluate = self.evaluate
         if isinstance(evaluate, Command):
             evaluate = evaluate.with_values()
-        return Workload(evaluate, self.arms, seeds)
+        unit, memory = self.options["unit"], self.options["memory_per_pull"]
+        return Workload(evaluate, self.arms, seeds, unit, memory)
 
     def task(
         self,
@@ -134,7 +136,7 @@ def assemble(
     goals = {"confidence": goal.confidence is not None, "deadline": goal.deadline is not None}
     policy = find_policy(options["policy"], **goals)
     backups = options["backups"] and _depends_on_seed_alone(evaluate)
-    rules = replace(_rules(options, available), allowed=noise.allowed, backups=backups)
+    rules = replace(rules_of(options, available), allowed=noise.allowed, backups=backups)
     pool, shape = _scaling(options["scaling"], rules)
     pairing = options["paired"]
     if pairing is None:
@@ -240,23 +242,6 @@ def _depends_on_seed_alone(evaluate: Callable[..., Any] | Command | str) -> bool
     return not isinstance(evaluate, str) and takes(evaluate, "seed")
 
 
-def _rules(options: Mapping[str, Any], available: AvailableCores) -> Rules:
-    pool = options["cores"] or available.cores
-    per_pull = options["cores_per_pull"]
-    if per_pull is None:
-        least, most = 1, pool
-    else:
-        least, most = per_pull if isinstance(per_pull, tuple) else (per_pull, per_pull)
-    if least > pool:
-        size = str(available) if options["cores"] is None else f"cores={pool}"
-        raise InvalidInput(
-            f"a pull wants {least} cores and the pool has {size}: lower cores_per_pull, or "
-            "raise cores"
-        )
-    timeout = math.inf if options["timeout"] is None else options["timeout"]
-    return Rules(pool, least, min(most, pool), options["retries"], timeout)
-
-
 def check_run(settings: Settings) -> None:
     """Refuse what cannot be run in this way, whether the race is new or resumes."""
     engine, rules, arms = settings.engine, settings.rules, len(settings.arms)
@@ -267,6 +252,13 @@ def check_run(settings: Settings) -> None:
         raise InvalidInput(
             f"the engine {engine.name!r} cannot end a pull that takes too long: leave timeout out"
         )
+    if settings.options["memory_per_pull"] and not engine.abilities.memory:
+        raise InvalidInput(
+            f"the engine {engine.name!r} cannot keep memory for pulls: leave memory_per_pull out, "
+            "and give each more cores instead"
+        )
+    if settings.options["unit"] == "gpus" and not engine.abilities.gpus:
+        raise InvalidInput(f"the engine {engine.name!r} has no GPUs to give: leave unit out")
     varies = rules.least_cores != rules.most_cores
     if command is not None and command.value.kind == "time" and varies:
         raise InvalidInput(

@@ -6,7 +6,16 @@ from itertools import count
 
 from paceline.core.seeds import pull_seeds
 from paceline.engines.base import Engine, Workers
-from paceline.engines.events import Began, Event, Failed, Finished, Loading, Lost, Values
+from paceline.engines.events import (
+    Began,
+    Failed,
+    Finished,
+    JobEvent,
+    Loading,
+    Lost,
+    Resized,
+    Values,
+)
 from paceline.engines.jobs import Job, Run, in_turn
 
 ARMS = (10.0, 20.0, 30.0)
@@ -35,14 +44,15 @@ class Driver:
 
     def __init__(self, engine: Engine, workers: Workers, patience: float) -> None:
         self.workers = workers
-        self.heard: dict[int, list[Event]] = {}
+        self.heard: dict[int, list[JobEvent]] = {}
+        self.resized: list[Resized] = []
         self._engine = engine
         self._patience = patience
         self._numbers = count()
 
-    def start(self, *runs: Run, cores: int = 1, fresh: bool = False) -> Job:
+    def start(self, *runs: Run, cores: int = 1, fresh: bool = False, node: int = 0) -> Job:
         """Start a job of these runs."""
-        job = Job(next(self._numbers), runs, cores, fresh)
+        job = Job(next(self._numbers), runs, cores, fresh, node)
         self.heard[job.number] = []
         self.workers.start(job)
         return job
@@ -50,6 +60,9 @@ class Driver:
     def listen(self, seconds: float | None) -> None:
         """Wait for events, once."""
         for event in self.workers.wait(seconds):
+            if isinstance(event, Resized):
+                self.resized.append(event)
+                continue
             events = self.heard[event.job]
             assert not is_over(events), f"{event} came after the job had ended"
             assert not isinstance(event, Loading) or not events, "Loading comes first"
@@ -68,9 +81,9 @@ class Driver:
             assert self._engine.now() < until, f"no more events come: {self.heard}"
             self.listen(1.0)
 
-    def run(self, *runs: Run, cores: int = 1) -> Event:
+    def run(self, *runs: Run, cores: int = 1, node: int = 0) -> JobEvent:
         """Run a job to its end; return its last event."""
-        job = self.start(*runs, cores=cores)
+        job = self.start(*runs, cores=cores, node=node)
         self.finish(job)
         return self.heard[job.number][-1]
 
@@ -80,6 +93,6 @@ class Driver:
         return [value for event in events if isinstance(event, Values) for value in event.values]
 
 
-def is_over(events: Sequence[Event]) -> bool:
+def is_over(events: Sequence[JobEvent]) -> bool:
     """Whether the last of these ends its job."""
     return bool(events) and isinstance(events[-1], Finished | Failed | Lost)

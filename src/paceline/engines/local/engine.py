@@ -32,7 +32,13 @@ class LocalEngine:
 
     name: str = "local"
     abilities: Abilities = Abilities(  # noqa: RUF009 - it is frozen
-        kill=True, pin=True, commands=True, group=_LARGEST_GROUP, survives_driver=False
+        kill=True,
+        pin=True,
+        commands=True,
+        group=_LARGEST_GROUP,
+        survives_driver=False,
+        memory=True,
+        gpus=True,
     )
     share: bool = True
 

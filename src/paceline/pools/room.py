@@ -1,0 +1,81 @@
+"""How much of the nodes a race may use, and the least that a pull must have of them.
+
+Memory counts in cores. If three pulls fit into a node's memory, each is given so many cores that a
+fourth does not find any: then cores alone say what runs where.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from paceline.errors import InvalidInput
+from paceline.machine import first_nodes
+
+
+class Room(NamedTuple):
+    """The cores of each node that may be used, and the fewest and most of a pull."""
+
+    nodes: tuple[int, ...]
+    least: int
+    most: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a race was given, whatever nodes there are: cores in all, and cores and bytes of a pull.
+
+    >>> Asked().room((20, 20))
+    Room(nodes=(20, 20), least=1, most=20)
+    >>> Asked(cores=30, most=4).room((20, 20))
+    Room(nodes=(20, 10), least=1, most=4)
+
+    A node that is too small for a pull is not used. A node's memory may allow fewer pulls than its
+    cores do:
+
+    >>> Asked(memory=8).room((20, 20), memory=(24, 4))
+    Room(nodes=(20, 0), least=6, most=20)
+    >>> Asked(memory=8, most=2).room((20, 20), memory=(24, 24))
+    Room(nodes=(6, 6), least=2, most=2)
+    """
+
+    cores: int | None = None
+    least: int = 1
+    most: int | None = None
+    memory: int | None = None  # bytes
+
+    def room(self, nodes: Sequence[int], memory: Sequence[int] = ()) -> Room:
+        """What may be used of these nodes. A node keeps its place."""
+        allowed = first_nodes(nodes, sum(nodes) if self.cores is None else self.cores)
+        sizes = [*allowed, *[0] * (len(nodes) - len(allowed))]
+        least = self.least
+        if self.memory is not None and memory:
+            fitting = [size // self.memory for size in memory]
+            if self.most is not None:
+                sizes = [min(has, n * self.most) for has, n in zip(sizes, fitting, strict=True)]
+            sizes = [has if n else 0 for has, n in zip(sizes, fitting, strict=True)]
+            needed = [has // (n + 1) + 1 for has, n in zip(sizes, fitting, strict=True) if has]
+            least = max([least, *needed])
+        sizes = [has if has >= least else 0 for has in sizes]
+        most = max(sizes, default=0)
+        most = most if self.most is None else min(self.most, most)
+        return Room(tuple(sizes), least, max(most, least))
+
+
+def bytes_of(value: object, what: str) -> int:
+    """The bytes that a user wrote: a number, or a text with a unit.
+
+    >>> bytes_of("4GB", "memory_per_pull"), bytes_of("1.5 GiB", "memory_per_pull")
+    (4000000000, 1610612736)
+    """
+    units = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+    units |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+    text = str(value).strip().lower().removesuffix("b") if not isinstance(value, bool) else ""
+    digits = text.rstrip("kmgti ")
+    factor = units.get(text[len(digits) :].strip())
+    try:
+        amount = 0.0 if factor is None else float(digits) * factor
+    except ValueError:
+        amount = 0.0
+    if not 1 <= amount < 2**60:
+        raise InvalidInput(f"{what} must be a size, such as '4GB' or '500MiB', got {value!r}")
+    return int(amount)
