@@ -26,7 +26,9 @@ def allowed(pool: CorePool) -> list[int]:
     return [c for c in range(1, pool.cores + 1) if math.isfinite(pool.runtime_seconds[c - 1])]
 
 
-jobs = st.builds(RunningJob, st.integers(1, 6), st.floats(0.01, 20.0), st.floats(0.0, 40.0))
+jobs = st.builds(
+    RunningJob, st.integers(1, 6), st.floats(0.01, 20.0), st.floats(0.0, 40.0), st.just(0)
+)
 
 
 @given(pools(), st.integers(1, 100), st.integers(0, 12), st.lists(jobs, max_size=5))

@@ -1,27 +1,52 @@
 """The engines by name: one line each."""
 
 from collections.abc import Callable
+from concurrent.futures import Executor
+from importlib import import_module
 from typing import Any, cast
 
 from paceline.engines.base import Engine
 from paceline.engines.local import LocalEngine
 from paceline.errors import InvalidInput, unknown_name
 
-ENGINES: dict[str, Callable[[], Engine]] = {
+
+def _later(module: str, name: str) -> Callable[..., Engine]:
+    """A constructor that imports its engine only when it is chosen: it may need an extra."""
+
+    def make(*given: Any) -> Engine:
+        made: Engine = getattr(import_module(f"paceline.engines.{module}"), name)(*given)
+        return made
+
+    return make
+
+
+ENGINES: dict[str, Callable[..., Engine]] = {
     "local": LocalEngine,
+    "ray": _later("ray", "RayEngine"),
+    "dask": _later("dask", "DaskEngine"),
+    "slurm": _later("slurm", "SlurmEngine"),
 }
 
 _MEMBERS = ("name", "abilities", "available", "open", "now")
+_WITH_ADDRESS = ("ray", "dask")
 
 
 def find_engine(engine: Any, what: str = "engine") -> Engine:
     """The engine given, or the one with the name given.
 
+    A name may be followed by where to connect to, as in "dask:tcp://10.0.0.7:8786". Any Executor
+    of `concurrent.futures` is an engine, too.
+
     >>> find_engine("local").name
     'local'
     """
-    if isinstance(engine, str) and engine in ENGINES:
-        return ENGINES[engine]()
+    if isinstance(engine, str):
+        name, _, address = engine.partition(":")
+        if name not in ENGINES or (address and name not in _WITH_ADDRESS):
+            raise unknown_name(what, engine, ENGINES)
+        return ENGINES[name](address) if address else ENGINES[name]()
+    if isinstance(engine, Executor):
+        return _later("executor", "ExecutorEngine")(engine)
     if isinstance(engine, type):
         raise InvalidInput(f"{engine.__name__} is a class: write {engine.__name__}() instead")
     lacking = [member for member in _MEMBERS if not hasattr(engine, member)]
@@ -30,3 +55,18 @@ def find_engine(engine: Any, what: str = "engine") -> Engine:
     if lacking:
         raise InvalidInput(f"{engine!r} is not an engine: it has no {', no '.join(lacking)}")
     return cast(Engine, engine)
+
+
+def spec_of(engine: Engine) -> str:
+    """What a journal keeps of an engine: its name, and where it connects to.
+
+    >>> spec_of(LocalEngine())
+    'local'
+    """
+    address = getattr(engine, "address", None)
+    return f"{engine.name}:{address}" if address else engine.name
+
+
+def is_known(spec: Any) -> bool:
+    """Whether an engine can be made from what a journal keeps of it."""
+    return isinstance(spec, str) and spec.partition(":")[0] in ENGINES

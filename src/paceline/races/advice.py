@@ -3,14 +3,14 @@
 import shlex
 from typing import Any
 
-from paceline.engines.catalog import ENGINES
+from paceline.engines.catalog import is_known
 from paceline.errors import InvalidInput
 from paceline.races.forms import read_policy
 
 
 def resumes_alone(what: Any, policy: Any, engine: Any) -> bool:
     """Whether a journal with these records says all that it takes to resume the race."""
-    return isinstance(what, dict) and engine in ENGINES and can_read(policy)
+    return isinstance(what, dict) and is_known(engine) and can_read(policy)
 
 
 def can_read(policy: Any) -> bool:

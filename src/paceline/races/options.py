@@ -12,7 +12,7 @@ from paceline.commands.ranges import MOST_ARMS
 from paceline.core.arrays import positive
 from paceline.core.noise.catalog import NOISES
 from paceline.core.pool import MOST_CORES
-from paceline.engines.catalog import ENGINES, find_engine
+from paceline.engines.catalog import ENGINES, find_engine, spec_of
 from paceline.errors import unknown_name
 from paceline.notation import POLICY_HELP, SCALING_HELP
 from paceline.pools.room import bytes_of
@@ -176,7 +176,7 @@ _ALL = (
         POOL,
         kept="session",
         in_profile=True,
-        record=lambda settings: settings.engine.name,
+        record=lambda settings: spec_of(settings.engine),
     ),
     Option(
         "cores",
