@@ -94,7 +94,11 @@ def available_cores(
     limits += _slurm_limit(os.environ if environment is None else environment)
     limits += _quota_limit(root)
     cores, source = min(limits, key=lambda limit: limit[0])
-    return AvailableCores(cores, source, cpu_ids, memory=(available_memory(root),))
+    return AvailableCores(cores, source, cpu_ids, memory=_known(available_memory(root)))
+
+
+def _known(memory: int) -> tuple[int, ...]:
+    return (memory,) if memory else ()
 
 
 def _slurm_limit(environment: Mapping[str, str]) -> Iterator[tuple[int, str]]:

@@ -12,7 +12,8 @@ from paceline.engines.jobs import Job, Run
 from paceline.errors import RaceFailed
 from paceline.journal.records import ArmOut, PullFailed, PullsLost, Record, TimeSpent, record_of
 from paceline.pools.blame import is_charged
-from paceline.pools.dispatcher import ArmsFailed, Dispatcher
+from paceline.pools.dispatcher import Dispatcher
+from paceline.pools.interruptions import ArmsFailed
 from tests.pools.test_dispatcher import (
     Script,
     Stage,

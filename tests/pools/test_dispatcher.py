@@ -54,7 +54,8 @@ from paceline.loop import run
 from paceline.policies.base import Pacer, Task
 from paceline.pools.books import Books
 from paceline.pools.clock import RaceClock
-from paceline.pools.dispatcher import ArmsFailed, Dispatcher, NotAsAssumed, PastRound
+from paceline.pools.dispatcher import Dispatcher
+from paceline.pools.interruptions import ArmsFailed, NotAsAssumed, PastRound
 from paceline.pools.model import PoolModel
 from paceline.pools.rules import Rules
 from tests.races.virtual import VirtualEngine

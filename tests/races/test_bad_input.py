@@ -175,6 +175,8 @@ def test_every_option_takes_or_refuses_every_value(
         ("scaling", "one; scaling of a zero byte; scaling nowhere; scaling of nan"),
         ("policy", "one; policy of nan; class"),
         ("engine", "one; class"),
+        ("memory_per_pull", "true; zero; nan; infinity; 10**400; minus one"),
+        ("unit", "yes; one"),
     ],
 )
 def test_what_is_refused(name: str, whats: str) -> None:

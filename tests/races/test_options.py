@@ -55,6 +55,7 @@ OTHER: dict[str, Any] = {
 TOGETHER: dict[str, dict[str, Any]] = {  # what else it takes for a race to be sound
     "noise": {"bounds": (0.0, 7.0)},
     "top": {"policy": None},
+    "unit": {"cores": 3},
 }
 KEPT = [name for name, option in OPTIONS.items() if option.kept is not None]
 
@@ -210,6 +211,7 @@ def test_what_the_journal_keeps_comes_back_as_it_was(name: str, value: Any) -> N
 CHANGES: dict[str, Any] = {
     "deadline": "30s", "max_pulls": 12, "engine": "local", "cores": 1, "cores_per_pull": 1,
     "scaling": "power:0.3", "timeout": "20s", "retries": 0, "on_failure": "stop", "backups": False,
+    "memory_per_pull": "1MB", "unit": "gpus",
 }  # fmt: skip
 
 

@@ -255,7 +255,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"cores": 2, "cores_per_pull": 3}, "wants 3 cores"),
     ({"cores_per_pull": (2, 1)}, "swap"),
     ({"engine": "mars"}, "unknown engine"),
-    ({"engine": "ray"}, "unknown engine 'ray'.*Known: local"),
+    ({"engine": "rai"}, "unknown engine 'rai'.*Known: local, ray"),
     ({"policy": "arp"}, "did you mean 'apr'"),
     ({"policy": "ssh"}, "give a deadline"),
     ({"scaling": 0.5}, "must be a Scaling"),

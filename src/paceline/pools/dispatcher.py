@@ -6,8 +6,7 @@ count in the same way whether they are new, of an earlier session, or too late t
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,37 +31,13 @@ from paceline.pools.books import Books
 from paceline.pools.clock import RaceClock, Ticker, early_seconds
 from paceline.pools.giving import Giver
 from paceline.pools.intake import Intake
-from paceline.pools.ledger import Snapshot
+from paceline.pools.interruptions import ArmsFailed, NotAsAssumed, PastRound, RecordsEnded
 from paceline.pools.model import NO_IDEA, PoolModel
 from paceline.pools.recording import Recorder, Recording
 from paceline.pools.rules import Rules
 
 _WORTH_KILLING_SECONDS = 0.25  # a new worker has to load the user's modules again
 _LONGEST_WAIT_SECONDS = 86400.0  # operating systems take no timeout of a month
-
-
-@dataclass(frozen=True)
-class ArmsFailed(Interruption):
-    """Pulls of these arms failed more often than allowed: the race goes on without them."""
-
-    arms: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class NotAsAssumed(Interruption):
-    """A value contradicts what is assumed about the noise."""
-
-
-@dataclass(frozen=True)
-class RecordsEnded(Interruption):
-    """There are no workers, and everything recorded has been told."""
-
-
-class PastRound(NamedTuple):
-    """A past round: how the pool was then, and which pulls were back if it was cut off."""
-
-    conditions: Conditions
-    known: Snapshot | None
 
 
 class Dispatcher:

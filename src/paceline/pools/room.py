@@ -4,11 +4,14 @@ Memory counts in cores. If three pulls fit into a node's memory, each is given s
 fourth does not find any: then cores alone say what runs where.
 """
 
+import contextlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple
 
-from paceline.errors import InvalidInput
+from paceline.errors import InvalidInput, seen
 from paceline.machine import first_nodes
 
 
@@ -61,21 +64,24 @@ class Asked:
         return Room(tuple(sizes), least, max(most, least))
 
 
+_SIZE = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+_MOST_BYTES = 2**60
+
+
 def bytes_of(value: object, what: str) -> int:
     """The bytes that a user wrote: a number, or a text with a unit.
 
     >>> bytes_of("4GB", "memory_per_pull"), bytes_of("1.5 GiB", "memory_per_pull")
     (4000000000, 1610612736)
     """
-    units = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-    units |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-    text = str(value).strip().lower().removesuffix("b") if not isinstance(value, bool) else ""
-    digits = text.rstrip("kmgti ")
-    factor = units.get(text[len(digits) :].strip())
-    try:
-        amount = 0.0 if factor is None else float(digits) * factor
-    except ValueError:
-        amount = 0.0
-    if not 1 <= amount < 2**60:
-        raise InvalidInput(f"{what} must be a size, such as '4GB' or '500MiB', got {value!r}")
+    match = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    amount = 0.0
+    if isinstance(value, Real) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            amount = float(value)
+    if match is not None:
+        digits, unit, binary = match.groups()
+        amount = float(digits) * (1024 if binary else 1000) ** " kmgt".index(unit.lower() or " ")
+    if not 1 <= amount < _MOST_BYTES:
+        raise InvalidInput(f"{what} must be a size, such as '4GB' or '500MiB', got {seen(value)}")
     return int(amount)

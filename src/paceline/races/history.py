@@ -18,7 +18,7 @@ from paceline.journal.records import (
     Warned,
 )
 from paceline.pools.books import Books
-from paceline.pools.dispatcher import PastRound
+from paceline.pools.interruptions import PastRound
 from paceline.races.identity import needs_new_plan
 
 

@@ -22,6 +22,7 @@ from paceline.races.forms import name_of
 from paceline.races.labels import without_addresses
 from paceline.races.option import Option
 from paceline.races.options import OPTIONS
+from paceline.races.pool import RECORDED
 from paceline.races.scripts import files_of
 from paceline.races.settings import Settings, assemble
 
@@ -134,9 +135,7 @@ def recalled_settings(
         sessions = [one for one in records if isinstance(one, SessionBegun)]
         cores = (sessions[-1].cores if sessions else 0) or options["cores"] or 1
         nodes = sessions[-1].nodes if sessions else ()
-        available = AvailableCores(cores, "as recorded", (), nodes)
-        # What was recorded is what was used; how much there was besides is not known here.
-        options = {**options, "cores": None, "unit": "cores", "memory_per_pull": None}
+        available = AvailableCores(cores, RECORDED, (), nodes)
     return assemble(evaluate, arms, header.labels, options, available)
 
 

@@ -9,11 +9,13 @@ from paceline.machine import AvailableCores
 from paceline.pools.room import Asked
 from paceline.pools.rules import Rules
 
+RECORDED = "as recorded"  # the source of cores that a journal tells of
+
 
 def rules_of(options: Mapping[str, Any], available: AvailableCores) -> Rules:
     """The pool that these checked options ask for, and what a pull may have of it."""
-    unit = options["unit"]
-    nodes = _nodes(options, available)
+    unit, is_recorded = options["unit"], available.source == RECORDED
+    nodes = _recorded(options, available) if is_recorded else _nodes(options, available)
     per_pull = options["cores_per_pull"] or available.per_pull
     if available.per_pull not in (None, per_pull):
         raise InvalidInput(
@@ -22,7 +24,7 @@ def rules_of(options: Mapping[str, Any], available: AvailableCores) -> Rules:
         )
     least, most = per_pull if isinstance(per_pull, tuple) else (per_pull or 1, per_pull)
     asked = Asked(options["cores"], least, most, options["memory_per_pull"])
-    memory = _memory(asked, nodes, available)
+    memory = () if is_recorded else _memory(asked, nodes, available)
     room = asked.room(nodes, memory)
     pool = sum(room.nodes)
     if not pool or least > max(room.nodes):
@@ -37,6 +39,11 @@ def rules_of(options: Mapping[str, Any], available: AvailableCores) -> Rules:
         retries=options["retries"],
         timeout=timeout,
     )
+
+
+def _recorded(options: Mapping[str, Any], available: AvailableCores) -> tuple[int, ...]:
+    """What was used is what there was; how much there was besides is not known any more."""
+    return available.nodes or (options["cores"] or available.cores,)
 
 
 def _nodes(options: Mapping[str, Any], available: AvailableCores) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from paceline.journal import Journal, Reader, is_locked
 from paceline.journal.records import RaceBegun, RaceEnded, Record
 from paceline.policies.base import Policy
 from paceline.policies.uniform import Uniform
-from paceline.pools.dispatcher import RecordsEnded
+from paceline.pools.interruptions import RecordsEnded
 from paceline.races import checks
 from paceline.races.advice import can_read, how_to_resume, resumes_alone
 from paceline.races.forms import Pairing, write_policy

@@ -21,7 +21,8 @@ from paceline.loop import run
 from paceline.policies.base import Pacer, Task
 from paceline.policies.opening import Opening
 from paceline.pools.books import Books
-from paceline.pools.dispatcher import ArmsFailed, Dispatcher, NotAsAssumed, RecordsEnded
+from paceline.pools.dispatcher import Dispatcher
+from paceline.pools.interruptions import ArmsFailed, NotAsAssumed, RecordsEnded
 from paceline.pools.model import NO_IDEA
 from paceline.races.history import Plan
 from paceline.races.sentence import describe_failure
