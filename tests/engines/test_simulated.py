@@ -11,6 +11,7 @@ from paceline.testing import EngineContract
 class TestSimulated(EngineContract):
     long_seconds = 0.0  # of this process: in virtual time it is long all the same
     has_processes = False
+    is_real = False
     patience = 1000.0
 
     def engine(self) -> Engine:

@@ -16,6 +16,7 @@ pytest.register_assert_rewrite(
     "paceline.testing.policies",
     "paceline.testing.problems",
     "paceline.testing.scalings",
+    "paceline.testing.trust",
 )
 
 from paceline.testing.engines import EngineContract  # noqa: E402
