@@ -3,13 +3,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint pages format bench chaos clean
+.PHONY: demo test test-engines test-slurm lint pages format bench chaos clean
 
 demo: $(READY)  ## a real race on this machine, told as it goes
 	$(BIN)/paceline demo
 
 test: $(READY) lint  ## linters, types, import contracts, then every test and doctest
 	$(BIN)/pytest -n auto --dist worksteal
+
+test-engines: $(READY)  ## all tests of the engines, on real clusters that they start on this machine
+	$(BIN)/pytest -m 'engines or not engines and not slurm' tests/engines
+
+test-slurm: $(READY)  ## installs Slurm (root), starts it on this machine, runs its tests, stops it
+	$(BIN)/python -m tests.engines.slurm
 
 lint: $(READY)
 	$(BIN)/ruff check .
