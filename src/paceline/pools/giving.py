@@ -79,6 +79,8 @@ class Giver:
 
     def next_moment(self) -> float:
         """When there may be another job even if nothing is heard, on the engine's clock."""
+        if self.probing.give_up():  # here, too: `fits` is not asked while no core is free
+            return self._assignments.now()
         slow = self.backups.next_moment() if self._assignments.free else math.inf
         return min(slow, self.probing.next_moment())
 
