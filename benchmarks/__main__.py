@@ -28,6 +28,7 @@ from benchmarks import (
     staged,
     startup,
     tolerance,
+    unequal,
     users,
 )
 from paceline.display.table import print_table
@@ -54,6 +55,7 @@ BENCHMARKS = {
     "tolerance": tolerance.run,
     "planner": planner.run,
     "pools": pools.run,
+    "unequal": unequal.run,
     "sleeping": sleeping.run,
     "driver": driver.run,
     "hanging": hanging.run,

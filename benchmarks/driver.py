@@ -19,7 +19,7 @@ from paceline.core.pool import CorePool
 from paceline.display.table import Table
 from paceline.engines.simulated import SimulatedEngine
 
-_ROUNDS = 5  # the least of several runs counts: machines are shared
+_ROUNDS = 3  # the least of several runs counts: machines are shared
 _PULLS = {40: 20_000, 1_000: 60_000, 10_000: 200_000}
 
 

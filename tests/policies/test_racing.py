@@ -254,6 +254,31 @@ def test_the_scaling_as_it_is_known_now_sizes_the_next_round() -> None:
     assert pulls_asked[0.1] > 2 * pulls_asked[0.9]
 
 
+@pytest.mark.parametrize(
+    ("costs", "times"),
+    [
+        ((), 3),
+        ((1.0,) * 9, 3),
+        ((5.0, *(0.5,) * 8), 1),  # √(8 · 0.5 / 5) is less than one
+        ((0.2, *(1.1,) * 8), 7),  # √(8 · 1.1 / 0.2)
+        ((4.0, *(1.0,) * 7, 100.0), 5),  # √(107 / 4)
+    ],
+)
+def test_the_leader_is_pulled_more_often_the_cheaper_it_is(
+    costs: tuple[float, ...], times: int
+) -> None:
+    pacer = start(Racing("group-sequential"))
+    means = np.array([0.55, *(0.5,) * 8])
+    while pacer.rounds == 0:
+        wanted = asked(pacer)
+        ones = np.rint(means[wanted.arms] * due(wanted) * 1000) / 1000
+        complete = (due(wanted) == wanted.pulls).all()
+        conditions = Conditions(100.0, PowerLaw(0.5), None, costs) if complete else None
+        pacer.tell(Results(wanted.arms, due(wanted), ones, ones), conditions)
+    pulls = asked(pacer).pulls
+    assert pulls.tolist() == [times * pulls[1]] + [pulls[1]] * 8
+
+
 # A race that is ended before it is sure.
 
 

@@ -2,7 +2,10 @@
 
 import math
 
-from paceline.engines.jobs import Run
+import paceline
+from paceline.engines.jobs import Job, Run
+from paceline.engines.simulated import Outcome, SimulatedEngine
+from paceline.engines.workload import Workload
 from paceline.pools.probing import Probing
 from paceline.pools.timekeeping import Timekeeper
 
@@ -60,3 +63,28 @@ def test_it_looks_again_at_what_was_seldom_tried_when_that_is_cheap() -> None:
     assert not probing, "what was spent before counts"
     probing.look_again([8, 4, 1], core_seconds=800.0)
     assert probing.fits(free=8)
+
+
+def test_one_that_waits_is_given_up_while_no_core_is_free() -> None:
+    """Else nothing would be waited for any more: its moment had passed, and nobody asked it."""
+    slow = (0, 3, 4)
+
+    def play(workload: Workload, job: Job, arm: int, number: int) -> Outcome:
+        times = 10.0 if arm in slow else 1.0
+        return 0.2 * times / job.cores**0.5, float(workload.call(arm, number, job.cores))
+
+    def evaluate(arm: int, *, seed: int) -> float:
+        return arm + seed % 1000 / 1000
+
+    engine = SimulatedEngine(8, script=play)
+    asked = [0]
+    now = engine.now
+
+    def counted() -> float:
+        asked[0] += 1
+        assert asked[0] < 100_000, "time stands still"
+        return now()
+
+    engine.now = counted  # type: ignore[method-assign]
+    result = paceline.race(evaluate, range(8), engine=engine, progress=False)
+    assert result.index == 7

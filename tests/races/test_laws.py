@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -20,14 +20,30 @@ from paceline import (
     CorePool,
     LilUCB,
     Policy,
+    Racing,
     SequentialHalving,
     Staged,
     Uniform,
     race,
 )
+from paceline.core.evidence.base import Evidence
+from paceline.core.rounds import Conditions
 from paceline.core.seeds import pull_seed
+from paceline.engines.jobs import Job, Run
+from paceline.engines.simulated import Outcome, SimulatedEngine
+from paceline.engines.workload import Workload
 from paceline.errors import RaceFailed
 from paceline.journal import Journal
+from paceline.journal.meaning import Meaning, Unsound
+from paceline.journal.records import (
+    PullsReturned,
+    RaceBegun,
+    RoundEnded,
+    SessionBegun,
+    record_of,
+)
+from paceline.policies.base import Task
+from paceline.policies.racing import RacingPacer
 from paceline.pools.ledger import Ledger
 from paceline.races import read_journal
 from paceline.result import Result
@@ -218,6 +234,113 @@ def test_the_order_of_completion_decides_nothing(
     assert first.chosen == second.chosen
     assert first.still_in == second.still_in
     assert first.rounds == second.rounds
+
+
+def slow_arms(seed: int, slow: tuple[int, ...]) -> SimulatedEngine:
+    """Pulls of some arms take ten times as long; with another seed, times differ a little."""
+
+    def play(workload: Workload, job: Job, arm: int, pull: int) -> Outcome:
+        times = random.Random(hash((seed, arm, pull))).lognormvariate(0.0, 0.2)
+        times *= 10.0 if arm in slow else 1.0
+        return 0.2 * times / job.cores**0.5, float(workload.call(arm, pull, job.cores))
+
+    return SimulatedEngine(6, script=play, group=4)
+
+
+class Noting(RacingPacer):
+    """Notes the costs that it is told at the end of each round."""
+
+    def __init__(self, task: Task, evidence: Evidence) -> None:
+        super().__init__(task, evidence)
+        self.told: list[tuple[float, ...]] = []
+
+    def adjust(self, conditions: Conditions) -> None:
+        self.told.append(conditions.costs)
+        super().adjust(conditions)
+
+
+class NotingRacing(Racing):
+    """Racing, whose last pacer can be asked."""
+
+    pacers: ClassVar[list[Noting]] = []
+
+    def _pacer(self, task: Task) -> Noting:
+        self.pacers.append(Noting(task, self._evidence(task)))
+        return self.pacers[-1]
+
+
+def noisy(arm: float, *, seed: int) -> float:
+    return arm + random.Random(seed).gauss(0, 0.5)
+
+
+def race_of_unequal(
+    seed: int, journal: Path | None, slow: tuple[int, ...], scaling: CorePool | None = None
+) -> Noting:
+    race(
+        noisy,
+        [0.0, 0.1, 0.2, 0.3, 0.4, 0.62, 0.5],
+        engine=slow_arms(seed, slow),
+        policy=NotingRacing(),
+        confidence=0.99,
+        noise="normal",
+        paired=False,
+        scaling=scaling,
+        journal=journal,
+        progress=False,
+    )
+    return NotingRacing.pacers[-1]
+
+
+def test_costs_are_replayed_as_they_were_told(tmp_path: Path) -> None:
+    """Cut after any round, and resumed where other arms are slow: what was told is told again."""
+    journal = tmp_path / "race.jsonl"
+    whole = race_of_unequal(1, journal, (5,))
+    lines = journal.read_bytes().splitlines(keepends=True)
+    kinds = [json.loads(line)["kind"] for line in lines]
+    planned = kinds.index("plan")
+    rounds = [at for at, kind in enumerate(kinds) if kind == "round" and at > planned]
+    written = [at for at in rounds if "costs" in json.loads(lines[at])]
+    assert 1 <= len(written) < len(rounds), "they are written when they have changed"
+    assert max(whole.told[-1]) / min(whole.told[-1]) > 5
+    for count, at in enumerate(rounds[:-1], start=1):
+        journal.write_bytes(b"".join(lines[: at + 1]))
+        again = race_of_unequal(2, journal, (0, 1, 2))
+        assert again.verdict is not None
+        assert journal.read_bytes().startswith(b"".join(lines[: at + 1]))
+        assert again.told[:count] == whole.told[:count]
+
+
+def test_journals_without_costs_are_read_as_those_of_arms_that_are_alike(tmp_path: Path) -> None:
+    journal = tmp_path / "race.jsonl"
+    assert race_of_unequal(1, journal, ()).told[-1] == ()
+    assert b"costs" not in journal.read_bytes()
+    old = {"kind": "round", "at": 2.0, "seconds": 1.5}
+    assert record_of(old) == RoundEnded(2.0, 1.5)
+    new = RoundEnded(2.0, 1.5, costs=(0.25, 2.5, 0.25))
+    assert record_of(json.loads(json.dumps(new.to_json()))) == new
+    alike = RoundEnded(2.0, 1.5, costs=())
+    assert record_of(json.loads(json.dumps(alike.to_json()))) == alike
+
+
+@pytest.mark.parametrize("costs", [[1.0] * 9, [0.0, 1.0], [-1.0, 1.0], [math.inf], ["a"]])
+def test_costs_that_cannot_be_are_refused(costs: list[Any]) -> None:
+    meaning = Meaning()
+    meaning.take(RaceBegun(2, {}, {}, labels=tuple("abc")))
+    meaning.take(SessionBegun(0.0, {}, cores=4))
+    meaning.take(PullsReturned(1.0, 1, (Run(0, 0, 1),), [0.5], [0.5]))
+    with pytest.raises(Unsound, match="cost"):
+        meaning.take(RoundEnded(2.0, 1.5, costs=tuple(costs)))
+    meaning.take(RoundEnded(2.0, 1.5, costs=(0.5, 1.5)))
+
+
+def test_a_given_scaling_leaves_times_no_say() -> None:
+    """The same values then give the same race, whichever arms are slow."""
+    scaling = CorePool(6, lambda cores: 0.2 / cores**0.5)
+    which = ((), (5,), (0, 1, 2))
+    ended = [race_of_unequal(seed, None, slow, scaling) for seed, slow in enumerate(which)]
+    assert {pacer.costs for pacer in ended} == {()}
+    first, *others = (pacer.tally.pulls.tolist() for pacer in ended)
+    assert all(pulls == first for pulls in others)
 
 
 def test_the_journal_has_a_result_before_the_policy_hears_of_it(

@@ -179,12 +179,14 @@ NO_RESULTS = Results(NO_ARMS, NO_ARMS, np.zeros(0), np.zeros(0))
 class Conditions(NamedTuple):
     """The state of the pool when a round is complete: seconds since the start, and λ as now known.
 
-    `delays` says how the times of pulls spread; None if they are exactly what λ says.
+    `delays` says how the times of pulls spread; None if they are exactly what λ says. `costs` has
+    the time of a pull of each arm, relative to the mean; nothing if all are alike, or not known.
     """
 
     seconds: float
     scaling: Scaling
     delays: Delays | None = None
+    costs: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

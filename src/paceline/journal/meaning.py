@@ -174,6 +174,9 @@ class Meaning:
             raise Unsound("does not say how a round ended")
         if record.seconds > record.at - min(self._shift or 0.0, 0.0) + _SLACK_SECONDS:
             raise Unsound(f"ends a round at {record.seconds:g} s, later than it was recorded")
+        _check_numbers(record.costs or (), "a cost", least=0.0)
+        if record.costs and (len(record.costs) > self._arms or min(record.costs) == 0):
+            raise Unsound("has costs of arms that there are not, or one of 0")
 
     def _warning(self, record: Warned) -> None:
         if not isinstance(record.about, str) or not isinstance(record.text, str):

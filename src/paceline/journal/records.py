@@ -94,6 +94,7 @@ Options = Annotated[dict[str, Any], Coded(dict, _options)]
 Pool = Annotated[CorePool, Coded(CorePool.to_json, CorePool.from_json)]
 MaybePool = Annotated[CorePool | None, Coded(CorePool.to_json, CorePool.from_json)]
 MaybeDelays = Annotated[Delays | None, Coded(Delays.to_json, Delays.from_json)]
+MaybeCosts = Annotated[tuple[float, ...] | None, Coded(list, tuple)]
 AnyNoise = Annotated[Noise, Coded(Noise.to_json, read_noise)]
 
 
@@ -217,7 +218,7 @@ class PlanMade(Record):
 
 @dataclass(frozen=True)
 class RoundEnded(Record):
-    """A round was complete: the policy's time then, and λ and delays if they had changed."""
+    """A round was complete: the policy's time then; λ, delays and costs if they had changed."""
 
     kind = "round"
     at: float
@@ -225,6 +226,7 @@ class RoundEnded(Record):
     pool: MaybePool = None
     delays: MaybeDelays = None
     boxed: bool = False  # whether it ended with what was back by then
+    costs: MaybeCosts = None  # of the arms in the plan; empty if they turned out to be alike
 
 
 @dataclass(frozen=True)

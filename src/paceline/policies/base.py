@@ -130,8 +130,8 @@ class Pacer(ABC):
     Attributes: `task`; `tally`, all results so far; `alive`, the arms still in the race; `rounds`,
     how many are complete; `rng`, for the policy's own choices, used only in `opening` and `decide`
     so that a replay repeats them; `scaling`, λ as now known; `delays`, how closely pulls follow it;
-    `elapsed`, the seconds at the end of the last round. `Policy.start` opens the race once the
-    pacer is built.
+    `costs`, what a pull of each arm takes relative to others, if that differs; `elapsed`, the
+    seconds at the end of the last round. `Policy.start` opens the race once the pacer is built.
     """
 
     def __init__(self, task: Task) -> None:
@@ -143,6 +143,7 @@ class Pacer(ABC):
         self.rounds = 0
         self.scaling = task.scaling
         self.delays = task.delays
+        self.costs: tuple[float, ...] = ()
         self.elapsed = 0.0
         self._missing = NOTHING
 
@@ -186,6 +187,7 @@ class Pacer(ABC):
         self.elapsed = conditions.seconds
         self.scaling = conditions.scaling
         self.delays = conditions.delays
+        self.costs = conditions.costs
 
     def ahead(self) -> Ints:
         """The arms whose next pulls are worth doing now on cores that would idle.

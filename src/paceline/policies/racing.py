@@ -1,5 +1,6 @@
 """Racing: a guarantee that holds, in rounds sized for the scaling at hand."""
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -112,10 +113,9 @@ class RacingPacer(Pacer):
         alive = self.alive
         if self._nothing_varies():
             return self.stop("no arm's values vary as far as floating-point numbers can tell")
-        many = alive.size > 2 and task.top == 1 and not task.paired and not evidence.even
-        self.leader_pulls = round((alive.size - 1) ** 0.5) if many else 1
         means = evidence.tally.means(alive)
         self.leader = int(alive[np.argmax(means)])
+        self.leader_pulls = self._times(self.leader)
         most = MOST_PULLS_PER_ARM // (alive.size + self.leader_pulls)  # countable in all
         grid = evidence.ahead()
         grid = grid[most >= grid]
@@ -138,6 +138,21 @@ class RacingPacer(Pacer):
             leader_pulls=self.leader_pulls,
         )
         return self._round_to(ahead[: look + 1])
+
+    def _times(self, leader: int) -> int:
+        """How many times as often the leader is pulled, since all others are compared with it.
+
+        r pulls of the leader and one of each other arm cost r·c + C. That times the variance of a
+        comparison, 1 + 1/r, is least at r = √(C/c); it is √(k−1) if all arms cost the same.
+        """
+        alive, task = self.alive, self.task
+        if alive.size <= 2 or task.top > 1 or task.paired or self.evidence.even:
+            return 1
+        if not self.costs:
+            return round(math.sqrt(alive.size - 1))
+        costs = np.array(self.costs)
+        others = float(costs[alive].sum()) / float(costs[leader]) - 1
+        return max(1, round(math.sqrt(others)))
 
     def _nothing_varies(self) -> bool:
         """Whether no arm's values vary: then arms that tie would do so for ever.

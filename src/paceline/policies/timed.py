@@ -187,12 +187,8 @@ class TimedPacer(RacingPacer):
             top=task.top,
             scaling=self.scaling,
             seconds=task.deadline - self.elapsed,
-            leader_pulls=self._times(),
+            leader_pulls=self._times(int(alive[np.argmax(position.means)])),
         )
-
-    def _times(self) -> int:
-        many = self.alive.size > 2 and self.task.top == 1 and not self.task.paired
-        return round((self.alive.size - 1) ** 0.5) if many else 1
 
     def _follow_plan(self) -> Round | Verdict:
         """The next stage; arms that it cuts are set aside."""

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from paceline.engines.jobs import Run
 
@@ -33,18 +33,26 @@ class Backlog:
         self._alone: deque[Run] = deque()  # those that must run one by one,
         self._quiet: deque[Run] = deque()  # and those that must run when nothing else does
 
-    def want(self, asked: Sequence[tuple[int, int]]) -> None:
-        """Want all pulls of these arms below these numbers from now on, and no others."""
+    def want(
+        self, asked: Sequence[tuple[int, int]], starting: Mapping[int, float] | None = None
+    ) -> None:
+        """Want all pulls of these arms below these numbers from now on, and no others.
+
+        `starting` says in which part of the time, from now on, the pulls of an arm start. Without
+        it, those of all arms start until the end.
+        """
         for arm in self._order:
             self._until[arm] = 0
         for arm, until in asked:
             self._until[arm] = until
         self._order = [arm for arm, _ in asked]
         # The arm with the most to do comes first: the arms stay level however often this is called.
-        left = [(self._left(arm), arm) for arm in self._order]
-        self._turns = [
-            (0.5 / pulls, self._place(arm), arm, 1.0 / pulls) for pulls, arm in left if pulls > 0
-        ]
+        left = [(self.left(arm), arm) for arm in self._order]
+        self._turns = []
+        for pulls, arm in left:
+            if pulls > 0:
+                share = (starting[arm] if starting else 1.0) / pulls
+                self._turns.append((0.5 * share, self._place(arm), arm, share))
         heapq.heapify(self._turns)
         self._fresh = sum(pulls for pulls, _ in left if pulls > 0)
 
@@ -91,7 +99,7 @@ class Backlog:
                 heapq.heappop(self._spare)
         return runs
 
-    def _left(self, arm: int) -> int:
+    def left(self, arm: int) -> int:
         """How many pulls of the arm are still to be given out; negative if too many were."""
         return self._until[arm] - self._next[arm]
 
@@ -144,7 +152,7 @@ class Backlog:
         for arm in arms:
             self._next[arm] += rounds
         done += rounds * share
-        self._turns = [(done, self._place(arm), arm, share) for arm in arms if self._left(arm) > 0]
+        self._turns = [(done, self._place(arm), arm, share) for arm in arms if self.left(arm) > 0]
         heapq.heapify(self._turns)
         return dict.fromkeys(arms, rounds)
 
@@ -156,7 +164,7 @@ class Backlog:
         """
         done, _, arm, share = self._turns[0]
         self._next[arm] += 1
-        if self._left(arm) > 0:
+        if self.left(arm) > 0:
             heapq.heapreplace(self._turns, (done + share, self._place(arm), arm, share))
         else:
             heapq.heappop(self._turns)

@@ -1,5 +1,6 @@
 """The state of a race: a fold over its records, whether they are new or read from a journal."""
 
+from paceline.core.pool import CorePool
 from paceline.journal.records import (
     ArmOut,
     PullFailed,
@@ -9,6 +10,7 @@ from paceline.journal.records import (
     TimeSpent,
 )
 from paceline.pools.attempts import Attempts
+from paceline.pools.costs import Costs, relative
 from paceline.pools.ledger import Ledger
 from paceline.pools.timekeeping import Timekeeper
 from paceline.pools.usage import Usage
@@ -29,6 +31,7 @@ class Books:
     def __init__(self, arms: int, sign: float = 1.0) -> None:
         self.ledger = Ledger(arms, sign)
         self.times = Timekeeper(arms)
+        self.costs = Costs(arms)
         self.attempts = Attempts()
         self.usage = Usage()
         self.pulls = 0  # that have given a value
@@ -45,6 +48,10 @@ class Books:
         elif isinstance(record, PullFailed | PullsLost | ArmOut):
             self.attempts.take(record)
 
+    def told_costs(self, pool: CorePool) -> tuple[float, ...]:
+        """What a policy may know of costs: by the pulls it was told of, and for its own arms."""
+        return relative(self.costs.multiples(pool, self.ledger.told_until()), self.ledger.racing)
+
     def timeline(self, elapsed: float) -> Timeline:
         """What the cores of the pool did until now."""
         return self.usage.timeline(self.ledger.asked_until(), [*self.attempts.out], elapsed)
@@ -53,6 +60,7 @@ class Books:
         # Pull by pull: a sum must not depend on how many pulls a record has.
         cores, seconds, values = record.cores, record.seconds, record.values
         self.times.take(cores, record.pulls, seconds)
+        self.costs.take(cores, record.pulls, seconds)
         self.pulls += len(values)
         total, of_arm, put = self.core_seconds, self.arm_seconds, self.ledger.put
         start = 0

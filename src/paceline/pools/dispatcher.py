@@ -73,7 +73,7 @@ class Dispatcher:
             self.assignments,
             backlog,
             self.model,
-            books.times,
+            books,
             largest_group,
             can_end=can_end,
             group_seconds=group_seconds,
@@ -142,7 +142,7 @@ class Dispatcher:
         self._round = wanted
         ledger, backlog = self.books.ledger, self.giver.backlog
         ledger.expect(wanted)
-        backlog.want(ledger.wanted_until(wanted))
+        self.giver.want(ledger.wanted_until(wanted))
         self.giver.allow_ahead(ledger.due_after(wanted, ahead.arms), ahead.pulls, wanted.total)
         if backlog.has_shrunk():
             for one in self.assignments:
@@ -186,7 +186,9 @@ class Dispatcher:
         if pool is None:  # the first round ended before anything was back
             return Conditions(self.now(), NO_IDEA)
         before = self._past[-1].conditions if self._past else None
-        conditions = Conditions(self.now(), pool, delays)
+        # If λ is given, no time is to have a say: the same values give the same race.
+        costs = self.books.told_costs(pool) if self.model.learns else ()
+        conditions = Conditions(self.now(), pool, delays, costs)
         self._past.append(PastRound(conditions, None))
         self.recording.note(
             RoundEnded(
@@ -197,6 +199,7 @@ class Dispatcher:
                 pool=None if before is not None and before.scaling == pool else pool,
                 delays=None if before is not None and before.delays == delays else delays,
                 boxed=isinstance(self._round.how, Until),
+                costs=None if costs == (before.costs if before is not None else ()) else costs,
             )
         )
         return conditions

@@ -8,13 +8,14 @@ from paceline.engines.jobs import Run
 from paceline.pools.assignments import Assignment, Assignments
 from paceline.pools.backlog import Backlog
 from paceline.pools.backups import Backups
+from paceline.pools.books import Books
 from paceline.pools.model import PoolModel
 from paceline.pools.probing import Probing
 from paceline.pools.rules import Rules
-from paceline.pools.timekeeping import Timekeeper
 
 _WAVES_AHEAD = 4  # how many pulls on every core may be done ahead,
 _LEAST_AHEAD = 64  # and how many of an arm in any case
+_AT_ONCE = 0.02  # of the time: above 0, so that arms that start at once still take turns
 
 
 class Offer(NamedTuple):
@@ -40,7 +41,7 @@ class Giver:
         assignments: Assignments,
         backlog: Backlog,
         model: PoolModel,
-        times: Timekeeper,
+        books: Books,
         largest: int,
         *,
         can_end: bool,
@@ -49,10 +50,11 @@ class Giver:
         self.rules = rules
         self.backlog = backlog
         self.model = model
-        self.times = times
+        self.times = books.times
+        self.costs = books.costs
         self.largest = largest
         self.group_seconds = group_seconds  # of work in a job of short pulls
-        self.probing = Probing(times, assignments.now)
+        self.probing = Probing(books.times, assignments.now)
         self.backups = Backups(assignments, backlog, allowed=rules.backups and can_end)
         self._assignments = assignments
         self._ahead_left = 0.0  # how many pulls may still be done ahead
@@ -68,6 +70,24 @@ class Giver:
         fair = -(-_WAVES_AHEAD * self.rules.cores // max(len(due), 1))
         self._ahead_left = most - self.backlog.allow_ahead(due, max(fair, _LEAST_AHEAD))
 
+    def want(self, asked: Sequence[tuple[int, int]]) -> None:
+        """Give out these pulls from now on: those of slow arms start early enough to end in time.
+
+        Each arm's pulls are spread over the time that is left until its last one must start. So
+        nobody waits for a slow pull that began last. The middle of the time in which an arm's pulls
+        run is the same for all: a steady drift of the machine favours nobody.
+        """
+        self.backlog.want(asked)
+        multiples, allocator = self.costs.current(self.model.pool), self.model.allocator
+        if multiples is None or allocator is None or not self.backlog.waiting:
+            return
+        costs = {arm: float(multiples[arm]) for arm, _ in asked}
+        slots = max(1, self.rules.cores // allocator.planned(self.backlog.waiting))
+        work = sum(max(0, self.backlog.left(arm)) * cost for arm, cost in costs.items())
+        seconds = max(work / slots, *costs.values())
+        starting = {arm: max(1 - cost / seconds, _AT_ONCE) for arm, cost in costs.items()}
+        self.backlog.want(asked, starting)
+
     def next_offer(self, share: float | None) -> Offer | None:
         """The next job, if there is one for the cores that are free.
 
@@ -81,6 +101,8 @@ class Giver:
 
     def next_moment(self) -> float:
         """When there may be another job even if nothing is heard, on the engine's clock."""
+        if self.probing.give_up():  # here, too: `fits` is not asked while no core is free
+            return self._assignments.now()
         slow = self.backups.next_moment() if self._assignments.free else math.inf
         return min(slow, self.probing.next_moment())
 
@@ -105,7 +127,7 @@ class Giver:
         cores = min(slow.job.cores, self._assignments.free)
         if cores < self.rules.least_cores:
             return None
-        return Offer(list(slow.left), cores, self._seconds_each(cores), slow)
+        return Offer(list(slow.left), cores, self._seconds_of(slow.left, cores), slow)
 
     def _ahead(self) -> Offer | None:
         """Pulls that are not wanted yet, if nothing that is wanted waits."""
@@ -121,7 +143,7 @@ class Giver:
         most = min(self._group(cores, self.rules.cores * self.largest, each), self._ahead_left)
         runs = self.backlog.take_ahead(int(most))
         self._ahead_left -= sum(run.pulls for run in runs)
-        return Offer(runs, cores, each) if runs else None
+        return Offer(runs, cores, self._seconds_of(runs, cores)) if runs else None
 
     def _wanted(self, share: float | None) -> Offer | None:
         """Pulls that are wanted, if there are any and cores for them."""
@@ -137,11 +159,20 @@ class Giver:
             cores, most = self.probing.take(free), 1
         else:
             most = self._group(cores, waiting, each)
-        return Offer(quiet or self.backlog.take(most), cores, each, is_probe=is_probe)
+        runs = quiet or self.backlog.take(most)
+        return Offer(runs, cores, self._seconds_of(runs, cores), is_probe=is_probe)
 
     def _seconds_each(self, cores: int) -> float | None:
         known = self.times.mean_seconds(cores) or self.model.expected_seconds(cores)
         return known or max(self.times.means(), default=None)
+
+    def _seconds_of(self, runs: Sequence[Run], cores: int) -> float | None:
+        """How long each of these pulls takes, on average: an arm's own time, if arms differ."""
+        multiples, usual = self.costs.current(self.model.pool), self.model.expected_seconds(cores)
+        if multiples is None or usual is None:
+            return self._seconds_each(cores)
+        times = sum(run.pulls * float(multiples[run.arm]) for run in runs)
+        return usual * times / sum(run.pulls for run in runs)
 
     def _cores(self, waiting: int, free: int, share: float | None) -> int:
         rules, allocator = self.rules, self.model.allocator

@@ -123,6 +123,17 @@ class Ledger:
         """How many pulls were asked for but not back when their rounds ended."""
         return sum(map(len, self._skipped))
 
+    @property
+    def racing(self) -> Ints:
+        """The arms that the policy knows, by their numbers in the race."""
+        return np.array(self._racing, dtype=np.int64)
+
+    def told_until(self) -> Ints:
+        """For every arm of the race, the number below which its pulls were told."""
+        until = np.zeros(len(self._values), dtype=np.int64)
+        until[self._racing] = self._told
+        return until
+
     def asked_until(self) -> Ints:
         """For every arm of the race, the number below which rounds have asked for its pulls."""
         asked = self._told.copy()

@@ -53,13 +53,12 @@ class Probing:
             self.begin([width])
 
     def fits(self, free: int) -> bool:
-        """Whether a probe can start now; if not, it is given up after a while."""
+        """Whether a probe can start now; if not, it begins to wait."""
         if any(width <= free for width in self._widths):
             return True
         if self._widths and math.isnan(self._waits_since):
             self._waits_since = self._now()
-        if self._now() >= self.next_moment():
-            self.begin(())
+        self.give_up()
         return False
 
     def drop_above(self, cores: int) -> None:
@@ -67,6 +66,13 @@ class Probing:
         if any(width > cores for width in self._widths):
             kept = [width for width in self._widths if width <= cores]
             self.begin(kept, patience=self._patience)
+
+    def give_up(self) -> bool:
+        """Give up a probe that has waited long enough; say whether there was one."""
+        late = self._now() >= self.next_moment()
+        if late:
+            self.begin(())
+        return late
 
     def take(self, free: int) -> int:
         """The first width that fits."""

@@ -84,8 +84,13 @@ class History:
         before = self._rounds[-1].conditions if self._rounds else None
         pool = record.pool or (before.scaling if before else self._made.pool)
         delays = record.delays or (before.delays if before else self._made.delays)
+        costs = record.costs
+        if costs is None:
+            costs = before.costs if before else ()
+        elif len(costs) != len(self._made.arms):  # of other arms: they say nothing
+            costs = ()
         known = self.books.ledger.snapshot() if record.boxed else None
-        self._rounds.append(PastRound(Conditions(record.seconds, pool, delays), known))
+        self._rounds.append(PastRound(Conditions(record.seconds, pool, delays, costs), known))
 
     def _forgive(self) -> None:
         """If failures stopped the race, whoever resumes it has fixed them: all arms are in."""
