@@ -21,6 +21,7 @@ from paceline.engines.simulated import SimulatedEngine
 
 _ROUNDS = 3  # the least of several runs counts: machines are shared
 _PULLS = {40: 20_000, 1_000: 60_000, 10_000: 200_000}
+_NODE = 50  # cores: pools that are larger are also measured as a cluster of such nodes
 
 
 class _Timed:
@@ -57,15 +58,16 @@ def _evaluate(_: int, *, seed: int) -> float:
     return random.Random(seed).gauss(0.0, 1.0)
 
 
-def measure(cores: int, pulls: int) -> dict[str, float]:
+def measure(cores: int, pulls: int, nodes: tuple[int, ...] = ()) -> dict[str, float]:
     """A race of 64 arms that tie, up to that many pulls."""
-    engine = _Engine(cores, seconds=lambda _: 1.0, group=1)
+    more: dict[str, Any] = {"nodes": nodes} if nodes else {}
+    engine = _Engine(cores, seconds=lambda _: 1.0, group=1, **more)
     began = time.process_time()
     result = paceline.race(
         _evaluate,
         range(64),
         engine=engine,
-        scaling=CorePool(cores, lambda _: 1.0),
+        scaling=CorePool(cores, lambda _: 1.0, *([nodes] if nodes else [])),
         noise="normal",
         max_pulls=pulls,
         progress=False,
@@ -78,8 +80,8 @@ def measure(cores: int, pulls: int) -> dict[str, float]:
     }
 
 
-def _best(source: Path, cores: int) -> dict[str, float]:
-    words = [sys.executable, "-m", "benchmarks.driver", str(cores)]
+def _best(source: Path, cores: int, *, nodes: bool = False) -> dict[str, float]:
+    words = [sys.executable, "-m", "benchmarks.driver", str(cores), *["nodes"] * nodes]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(source / "src"), "."))}
     found = [
         json.loads(subprocess.run(words, check=True, capture_output=True, env=environment).stdout)
@@ -99,10 +101,15 @@ def run() -> Table:
         for cores in _PULLS:
             one = _best(source, cores)
             rows.append((name, cores, one["ms a job"], one["ms a job"] / least, one["cores"]))
+        if name == "now":
+            one = _best(source, cores, nodes=True)
+            what = f"{cores} on nodes of {_NODE}"
+            rows.append((name, what, one["ms a job"], one["ms a job"] / least, one["cores"]))
     columns = ("code", "cores", "ms of CPU a job", "against 40 cores", "cores used by the driver")
     return Table(columns, rows)
 
 
 if __name__ == "__main__":
     size = int(sys.argv[1])
-    print(json.dumps(measure(size, _PULLS[size])))
+    cluster = (_NODE,) * (size // _NODE) if sys.argv[2:] else ()
+    print(json.dumps(measure(size, _PULLS[size], cluster)))
