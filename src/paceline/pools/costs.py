@@ -30,7 +30,7 @@ class Costs:
     >>> costs = Costs(arms=2)
     >>> costs.take(1, [Run(0, 0, 3), Run(1, 0, 3)], [1.0, 1.1, 0.9, 10.0, 9.0, 11.0])
     >>> costs.multiples(CorePool(1, lambda cores: 5.5)).round(1)
-    array([0.2, 1.7])
+    array([0.2, 1.8])
     """
 
     def __init__(self, arms: int) -> None:
