@@ -185,6 +185,38 @@ def test_an_arm_that_hangs_costs_its_own_cores_only(hangs: int) -> None:
             assert (sure.index, sure.arms[hangs].status) == (best, "failed")
 
 
+@pytest.mark.parametrize("options", [{}, {"cores_per_pull": 1}, {"tolerance": 0.5}])
+@pytest.mark.parametrize("cores", [2, 4, 8])
+@pytest.mark.parametrize("number", [0, 5])
+@pytest.mark.parametrize("seconds", [0.01, 0.2])
+def test_a_pull_that_hangs_once_is_done_by_a_backup(
+    options: dict[str, Any], cores: int, number: int, seconds: float
+) -> None:
+    """Also if it began before anything was known, if pulls are short, and on two cores."""
+    engine = Uneven(lambda arm, pull, k: math.inf if (arm, pull, k) == (0, number, 1) else seconds)
+    engine._cores = cores
+    result = race(noisy, [0.0, 0.3, 1.0], engine=engine, progress=False, **options)
+    assert (result.index, result.confidence) == (2, 0.95)
+    assert engine.attempts[0, number] == 2
+    assert result.elapsed < 400 * seconds
+
+
+@pytest.mark.parametrize("goal", [{}, {"confidence": 0.95}])
+@pytest.mark.parametrize("cores", [2, 3, 4, 8])
+@pytest.mark.parametrize("arms", [[0.0, 0.3, 1.0], [1.0, 0.3, 0.0], [0.0, 0.3, 0.6, 0.9, 2.0]])
+def test_an_arm_that_always_hangs_does_not_take_the_pool(
+    arms: list[float], cores: int, goal: dict[str, Any]
+) -> None:
+    """The others race on, and all their values decide at the deadline."""
+    engine = Uneven(lambda arm, pull, k: math.inf if arms[arm] == 0.0 else 0.01)
+    engine._cores = cores
+    result = race(noisy, arms, engine=engine, deadline=5, progress=False, **goal)
+    assert result.best == max(arms)
+    others = [arm.pulls for arm in result.arms if arms[arm.index] > 0.0]
+    assert min(others) > 15
+    assert sum(others) > 60
+
+
 def test_a_pull_that_runs_far_longer_than_others_is_named() -> None:
     shown: list[str] = []
 

@@ -7,7 +7,7 @@ under way.
 import heapq
 import math
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from paceline.engines.jobs import Job, Run
@@ -88,6 +88,7 @@ class Assignments:
         self._ends: list[tuple[float, int]] = []  # sorted: when jobs should end that are not late
         self._late_at: list[tuple[float, int]] = []  # a heap: when they will be late
         self._late: dict[int, Assignment] = {}
+        self._unknown: dict[int, Assignment] = {}  # those of which nobody knows how long they take
 
     def __len__(self) -> int:
         return len(self._by_job)
@@ -197,6 +198,21 @@ class Assignments:
             late_at = one.began + OVERDUE * one.expected
             # A moment later, so that it is late by then in spite of rounding.
             heapq.heappush(self._late_at, (late_at + 0.001, one.job.number))
+        else:
+            self._unknown[one.job.number] = one
+
+    def expect(self, seconds_each: Callable[[Sequence[Run], int], float | None]) -> None:
+        """Expect something of jobs that began before anything was known, if that is known now.
+
+        A pull that hangs from the first moment on would otherwise never be late.
+        """
+        for one in list(self._unknown.values()):
+            each = seconds_each(one.left, one.job.cores) if one.left else None
+            if each is not None:
+                del self._unknown[one.job.number]
+                one.expected = each * one.job.pulls
+                if not one.loading:
+                    self._expect(one)
 
     def _forget(self, one: Assignment) -> None:
         entry = (one.began + one.expected, one.job.number)
@@ -204,6 +220,7 @@ class Assignments:
         if place < len(self._ends) and self._ends[place] == entry:
             del self._ends[place]
         self._late.pop(one.job.number, None)
+        self._unknown.pop(one.job.number, None)
 
     def late(self) -> list[Assignment]:
         """The jobs that have taken much longer than expected."""

@@ -32,6 +32,38 @@ class Backlog:
         self._again: deque[Run] = deque()  # single pulls that came back without a value,
         self._alone: deque[Run] = deque()  # those that must run one by one,
         self._quiet: deque[Run] = deque()  # and those that must run when nothing else does
+        # Arms of which nothing is given out for now, and their entries in `_turns` and `_spare`.
+        self._held: frozenset[int] = frozenset()
+        self._held_turns: list[tuple[float, int, int, float]] = []
+        self._held_spare: list[tuple[int, int]] = []
+
+    def hold(self, arms: frozenset[int]) -> None:
+        """Give out no pulls of these arms from now on; those held before are free again.
+
+        >>> backlog = Backlog(arms=2)
+        >>> backlog.want([(0, 3), (1, 1)])
+        >>> backlog.hold(frozenset({0}))
+        >>> backlog.waiting, backlog.take(2)
+        (1, [Run(arm=1, first=0, pulls=1)])
+        >>> backlog.hold(frozenset())
+        >>> backlog.waiting
+        3
+        """
+        if arms != self._held:
+            self._held = arms
+            self._sort_out()
+
+    def _sort_out(self) -> None:
+        """Set aside the entries of arms that are held, and bring back those of others."""
+        held = self._held
+        turns, spare = self._turns + self._held_turns, self._spare + self._held_spare
+        self._held_turns = [turn for turn in turns if turn[2] in held]
+        self._held_spare = [one for one in spare if one[1] in held]
+        self._turns = [turn for turn in turns if turn[2] not in held]
+        self._spare = [one for one in spare if one[1] not in held]
+        heapq.heapify(self._turns)
+        heapq.heapify(self._spare)
+        self._fresh = sum(self.left(turn[2]) for turn in self._turns)
 
     def want(
         self, asked: Sequence[tuple[int, int]], starting: Mapping[int, float] | None = None
@@ -53,8 +85,8 @@ class Backlog:
             if pulls > 0:
                 share = (starting[arm] if starting else 1.0) / pulls
                 self._turns.append((0.5 * share, self._place(arm), arm, share))
-        heapq.heapify(self._turns)
-        self._fresh = sum(pulls for pulls, _ in left if pulls > 0)
+        self._held_turns = []
+        self._sort_out()
 
     def allow_ahead(self, due: Sequence[tuple[int, int]], more: int) -> int:
         """Of these arms, pulls from these numbers on may be done before they are wanted.
@@ -71,7 +103,8 @@ class Backlog:
             given += max(0, ahead)
             if self._next[arm] < self._beyond[arm]:
                 self._spare.append((ahead, arm))
-        heapq.heapify(self._spare)
+        self._held_spare = []
+        self._sort_out()
         return given
 
     @property
@@ -88,7 +121,8 @@ class Backlog:
 
     def take_ahead(self, most: int) -> list[Run]:
         """At most `most` pulls that are not wanted yet, of the arms that are least ahead."""
-        runs = _take_from(self._again, self.is_useful, most) if self._again else []
+        useful = lambda run: run.arm not in self._held and self.is_useful(run)  # noqa: E731
+        runs = _take_from(self._again, useful, most) if self._again else []
         while len(runs) < most and self._spare:
             ahead, arm = self._spare[0]
             runs.append(Run(arm, self._next[arm], 1))
@@ -111,16 +145,19 @@ class Backlog:
         """Whether at least the first of these pulls is wanted, or may be done ahead."""
         return run.first < max(self._until[run.arm], self._beyond[run.arm])
 
+    def _is_due(self, run: Run) -> bool:
+        return run.arm not in self._held and self.is_wanted(run)
+
     @property
     def waiting(self) -> int:
         """How many pulls are waiting to be given out, besides those that must run in quiet."""
-        back = sum(map(self.is_wanted, self._alone)) + sum(map(self.is_wanted, self._again))
+        back = sum(map(self._is_due, self._alone)) + sum(map(self._is_due, self._again))
         return self._fresh + back
 
     def take(self, most: int) -> list[Run]:
         """At most `most` pulls: those that came back, if any; else new ones, the arms in turn."""
-        alone = _take_from(self._alone, self.is_wanted, 1)
-        again = alone or _take_from(self._again, self.is_wanted, most)
+        alone = _take_from(self._alone, self._is_due, 1)
+        again = alone or _take_from(self._again, self._is_due, most)
         if again:
             return again
         most = min(most, self._fresh)

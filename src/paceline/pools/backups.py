@@ -12,7 +12,7 @@ from paceline.pools.backlog import Backlog
 
 _TIMES_EXPECTED = 2.0  # a straggler of ten times the usual is noticed early, few others are
 _MOST_OF_POOL = 0.5  # that slow pulls and their backups may have: one that hangs must not take all
-_WORTH_SECONDS = 0.05  # shorter pulls are over before another could begin
+_WORTH_SECONDS = 0.1  # what is over before that was not slow
 _TRUST = 2  # backups count as won before any was tried, and
 _LOST_PER_WON = 4  # that many may lose for each that wins
 
@@ -39,7 +39,9 @@ class Backups:
         twins = {other.twin for other in late if other.twin is not None}
         held = {*slow, *twins, *(twin.twin for twin in twins if twin.twin is not None)}
         cores = one.job.cores + sum(other.job.cores for other in held)
-        fits = cores <= _MOST_OF_POOL * self._assignments.cores
+        # On two cores half of the pool is no room for a backup. A single one may have the other
+        # core: it gives way as soon as something else is to be done.
+        fits = cores <= _MOST_OF_POOL * self._assignments.cores or held == {one}
         return one if fits else None
 
     def next_moment(self) -> float:
@@ -59,7 +61,7 @@ class Backups:
 
     def _is_slow(self, one: Assignment, now: float) -> bool:
         again = one.is_backup or one.has_backup
-        if again or one.is_ending or one.loading or one.expected < _WORTH_SECONDS:
+        if again or one.is_ending or one.loading:
             return False
         if now < _slow_at(one):
             return False
@@ -67,4 +69,4 @@ class Backups:
 
 
 def _slow_at(one: Assignment) -> float:
-    return one.began + _TIMES_EXPECTED * one.expected
+    return one.began + max(_TIMES_EXPECTED * one.expected, _WORTH_SECONDS)

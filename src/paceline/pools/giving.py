@@ -15,6 +15,7 @@ from paceline.pools.rules import Rules
 
 _WAVES_AHEAD = 4  # how many pulls on every core may be done ahead,
 _LEAST_AHEAD = 64  # and how many of an arm in any case
+_HANGING_TIMES = 5.0  # as long as expected: such a pull is no mere straggler
 _AT_ONCE = 0.02  # of the time: above 0, so that arms that start at once still take turns
 
 
@@ -93,6 +94,8 @@ class Giver:
 
         `share` says how much of the pool each pull is to have; None if the plan says it.
         """
+        self._assignments.expect(self._seconds_of)
+        self.backlog.hold(self._held_back())
         offer = self._wanted(share)
         if offer is None and share is None:
             slow = self.backups.next()
@@ -104,23 +107,50 @@ class Giver:
         if self.probing.give_up():  # here, too: `fits` is not asked while no core is free
             return self._assignments.now()
         slow = self.backups.next_moment() if self._assignments.free else math.inf
-        return min(slow, self.probing.next_moment())
+        now = self._assignments.now()
+        hang_at = [one.began + _HANGING_TIMES * one.expected for one in self._assignments.late()]
+        hangs = min((moment + 0.001 for moment in hang_at if moment >= now), default=math.inf)
+        return min(slow, hangs, self.probing.next_moment())
+
+    def _hanging(self) -> list[Assignment]:
+        """Jobs that take so long that they seem to hang, the oldest first."""
+        late, now = self._assignments.late(), self._assignments.now()
+        found = [one for one in late if now - one.began > _HANGING_TIMES * one.expected]
+        return sorted(found, key=lambda one: one.began)
+
+    def _held_back(self) -> frozenset[int]:
+        """Arms whose pulls hang, if these hold half of the pool: the others race on meanwhile."""
+        hanging = self._hanging()
+        held = sum(one.job.cores for one in hanging)
+        if not hanging or held + self.rules.least_cores <= max(self.rules.cores // 2, 1):
+            return frozenset()
+        return frozenset(run.arm for one in hanging for run in one.left)
 
     def in_the_way(self) -> list[Assignment]:
-        """Jobs that take far too long, and had better give way to pulls that are waiting.
+        """Jobs that take far too long, and had better give way to others.
 
-        They are those done ahead; and probes that hold most of the pool, or any pull that does as
-        long as nothing is known: it may hang. On fewer cores, it costs nobody else anything.
+        To pulls that are wanted: those done ahead; backups; and probes that hold most of the pool,
+        or any pull that does as long as nothing is known. To all pulls: what hangs beyond half of
+        the pool, and backups there. On fewer cores, or later, it costs nobody else anything.
         """
-        if not self.backlog.waiting:
+        waiting = self.backlog.waiting
+        if not waiting and not (self._ahead_left >= 1 and self.backlog.may_be_ahead):
             return []
-        wide, unknown = self.rules.cores // 2, self.model.allocator is None
-        return [
-            one
-            for one in self._assignments.late()
-            if (one.job.cores > wide and (one.is_probe or unknown))
-            or not any(map(self.backlog.is_wanted, one.left))
-        ]
+        half, unknown, held = max(self.rules.cores // 2, 1), self.model.allocator is None, 0
+        found = []
+        for one in self._hanging():
+            held += one.job.cores
+            if held > half and (one.is_backup or one.is_probe or one.job.cores < held):
+                found.append(one)
+        if waiting:
+            found += [
+                one
+                for one in self._assignments.late()
+                if one.is_backup
+                or (one.job.cores > self.rules.cores // 2 and (one.is_probe or unknown))
+                or not any(map(self.backlog.is_wanted, one.left))
+            ]
+        return found
 
     def _again(self, slow: Assignment) -> Offer | None:
         """The same pull once more, on as many cores if they are free."""

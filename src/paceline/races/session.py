@@ -203,7 +203,29 @@ class Session:
         )
         if ending.interruption is not None:
             return ending.interruption
-        return self._explain(ending.answer)
+        return self._by_all_values(self._explain(ending.answer), pacer)
+
+    def _by_all_values(self, verdict: Verdict, pacer: Pacer) -> Verdict:
+        """At a deadline without the confidence, have all values decide among the arms still in.
+
+        The policy has been told only of those in whose turn no pull was missing. If one hangs, the
+        others may be far ahead.
+        """
+        goal, racing = self.settings.goal, self.phase.racing
+        both = goal.confidence is not None and goal.deadline is not None
+        late = self.dispatcher.clock.elapsed() >= self.deadline
+        if not (both and late and verdict.reason) or verdict.confidence is not None:
+            return verdict
+        ledger, alive = self.books.ledger, pacer.alive
+        values = [ledger.values(arm) for arm in racing[alive].tolist()]
+        means = np.array(
+            [self.settings.sign * one.mean() if one.size else -np.inf for one in values]
+        )
+        known = np.count_nonzero(means > -np.inf)
+        if known <= goal.top:
+            return verdict
+        best = alive[np.argsort(-means, kind="stable")[: goal.top]]
+        return replace(verdict, arms=best, decided=True)
 
     def _answer_at_once(self, task: Task, reason: str) -> Verdict:
         """Answer from the first pulls; or, if those were long ago, from as many as there are.
