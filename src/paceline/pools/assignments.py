@@ -27,7 +27,8 @@ class Assignment:
     heard: float  # when it began, or last gave a value
     expected: float  # seconds
     worked: float = 0.0  # seconds that went into values
-    loading: bool = False  # whether its worker is not ready yet
+    loading: bool = False  # whether its worker is not ready yet,
+    idle: bool = False  # and nobody works on that: it is to be asked for
     quiet: bool = True  # whether no other job has been under way beside it
     is_probe: bool = False  # whether its cores are a trial
     cancelled: bool = False
@@ -48,7 +49,7 @@ class Assignment:
 
     def times_out_at(self, timeout: float) -> float:
         """When its pull has taken too long; while its worker loads, it gets more time."""
-        if self.is_ending:
+        if self.is_ending or self.idle:
             return math.inf
         return self.heard + (loading_limit(timeout) if self.loading else timeout)
 
@@ -170,9 +171,10 @@ class Assignments:
         silent[job] = silent.pop(job)  # to the end
         return one
 
-    def wait_for_worker(self, job: int) -> None:
+    def wait_for_worker(self, job: int, *, idle: bool = False) -> None:
         """Note that a job cannot begin yet."""
         one = self._by_job[job]
+        one.idle = idle
         if not one.loading:
             self._silent[True][job] = self._silent[False].pop(job)
             one.loading = True
@@ -184,7 +186,7 @@ class Assignments:
         one = self.hear(job)
         if one.loading:
             self._silent[False][job] = self._silent[True].pop(job)
-            one.loading = False
+            one.loading = one.idle = False
             self.working_cores += one.job.cores
         self._forget(one)
         one.began = one.heard

@@ -239,7 +239,7 @@ class Dispatcher:
         """Its pulls are no longer wanted: end it, unless it is about to end anyway."""
         if self._workers is None or not self._can_end or one.is_ending:
             return
-        if one.running(self.clock.now()).left > _WORTH_KILLING_SECONDS:
+        if one.idle or one.running(self.clock.now()).left > _WORTH_KILLING_SECONDS:
             one.cancelled = True
             self._workers.end(one.job.number)
 
