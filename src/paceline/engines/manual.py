@@ -69,6 +69,7 @@ class ManualEngine:
         commands=False,
         group=1,
         survives_driver=True,
+        hurries=False,  # somebody is at work on it
     )
 
     def __init__(self, make: "Callable[[], ManualWorkers] | None" = None) -> None:
@@ -123,13 +124,16 @@ class ManualWorkers:
         """Wait for answers, at most `seconds`."""
         until = None if seconds is None else time.monotonic() + seconds
         with self._changed:
-            self._dealt = self._heard
-            self._changed.notify_all()
+            is_last = seconds == 0  # or it will wait again soon
+            if not is_last:
+                self._dealt = self._heard
+                self._changed.notify_all()
             while not self._events:
-                if self._closing and seconds != 0:  # with 0, it takes in what came last
+                if self._closing and not is_last:
                     raise Closed
                 if self._calls:
                     self._calls.popleft()()
+                    self._changed.notify_all()
                     continue
                 left = None if until is None else until - time.monotonic()
                 if left is not None and left <= 0:

@@ -59,6 +59,7 @@ class Dispatcher:
         largest_group: int = 1,
         group_seconds: float = 0.005,
         can_end: bool = True,
+        hurries: bool = True,
     ) -> None:
         self.books = books
         self.clock = clock
@@ -77,6 +78,7 @@ class Dispatcher:
             largest_group,
             can_end=can_end,
             group_seconds=group_seconds,
+            hurries=hurries,
         )
         self.recording = Recording(books, journal)
         self.intake = Intake(

@@ -192,6 +192,7 @@ def _race(
         largest_group=1 if _is_command(settings) else settings.engine.abilities.group,
         group_seconds=settings.engine.abilities.group_seconds,
         can_end=settings.engine.abilities.kill,
+        hurries=settings.engine.abilities.hurries,
     )
     watch = None if screen is None else screen.update
     audience = Audience(watch, settings.options["callbacks"], host.loud)
