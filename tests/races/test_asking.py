@@ -471,7 +471,7 @@ def test_a_closed_race_says_so(tmp_path: Path) -> None:
     assert not one.done
     for call in (one.ask, lambda: one.tell(pull, 0.5), lambda: one.result):
         with pytest.raises(InvalidInput, match="was closed before it was over"):
-            call()  # type: ignore[operator]
+            call()
 
 
 def test_a_race_that_is_forgotten_ends_its_thread_and_unlocks_its_journal(tmp_path: Path) -> None:
