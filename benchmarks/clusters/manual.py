@@ -96,9 +96,13 @@ def by_script(journal: Path) -> paceline.Result:
         ) as race,
         ThreadPoolExecutor(_CORES) as hands,
     ):
+
+        def work(pull: paceline.Pull) -> None:
+            race.tell(pull, sleep(pull))
+
         while not race.done:
             for pull in race.ask(wait=1.0):
-                hands.submit(lambda pull=pull: race.tell(pull, sleep(pull)))
+                hands.submit(work, pull)
         return race.result
 
 
