@@ -10,6 +10,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from paceline.engines.events import Loading
 from paceline.engines.jobs import Job, Run
 from paceline.pools.allocation import OVERDUE, RunningJob
 
@@ -27,8 +28,7 @@ class Assignment:
     heard: float  # when it began, or last gave a value
     expected: float  # seconds
     worked: float = 0.0  # seconds that went into values
-    loading: bool = False  # whether its worker is not ready yet,
-    idle: bool = False  # and nobody works on that: it is to be asked for
+    waits: Loading | None = None  # what was said of it, if it has not begun yet
     quiet: bool = True  # whether no other job has been under way beside it
     is_probe: bool = False  # whether its cores are a trial
     cancelled: bool = False
@@ -37,6 +37,16 @@ class Assignment:
     has_backup: bool = False  # whether it is the one that was there before, now or earlier
     twin: "Assignment | None" = None  # the other one
     beaten: bool = False  # whether its twin was first: what it says does not count
+
+    @property
+    def loading(self) -> bool:
+        """Whether its worker is not ready yet."""
+        return self.waits is not None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody works on that: it is to be asked for."""
+        return self.waits is not None and self.waits.idle
 
     @property
     def is_ending(self) -> bool:
@@ -174,10 +184,9 @@ class Assignments:
     def wait_for_worker(self, job: int, *, idle: bool = False) -> None:
         """Note that a job cannot begin yet."""
         one = self._by_job[job]
-        one.idle = idle
         if not one.loading:
             self._silent[True][job] = self._silent[False].pop(job)
-            one.loading = True
+            one.waits = Loading(job, idle)
             self.working_cores -= one.job.cores
             self._forget(one)  # until it begins
 
@@ -186,7 +195,7 @@ class Assignments:
         one = self.hear(job)
         if one.loading:
             self._silent[False][job] = self._silent[True].pop(job)
-            one.loading = one.idle = False
+            one.waits = None
             self.working_cores += one.job.cores
         self._forget(one)
         one.began = one.heard
