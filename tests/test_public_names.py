@@ -20,6 +20,8 @@ def test_the_promised_names_are_public() -> None:
         "UCBE",
         "LilUCB",
         "Uniform",
+        "Race",
+        "Pull",
     ]
     assert set(promised) <= set(paceline.__all__)
 

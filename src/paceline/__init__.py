@@ -29,7 +29,7 @@ from paceline.policies.staged import Staged
 from paceline.policies.timed import Timed
 from paceline.policies.ucb_e import UCBE
 from paceline.policies.uniform import Uniform
-from paceline.races import profile, race, resume
+from paceline.races import Pull, Race, profile, race, resume
 from paceline.result import ArmRecord, Result, Standing
 from paceline.simulation import Simulation, simulate
 from paceline.timeline import CoreTime, Timeline
@@ -62,6 +62,8 @@ __all__ = [
     "Policy",
     "PowerLaw",
     "Problem",
+    "Pull",
+    "Race",
     "RaceFailed",
     "RaceWarning",
     "Racing",

@@ -74,6 +74,27 @@ def available_memory(root: Path = Path("/")) -> int:
     return min([*free, *limits], default=0)
 
 
+def available_gpus(
+    environment: Mapping[str, str] | None = None, root: Path = Path("/")
+) -> tuple[str, ...]:
+    """The devices that this process may use, as CUDA_VISIBLE_DEVICES names them.
+
+    >>> available_gpus({"CUDA_VISIBLE_DEVICES": "2,3"})
+    ('2', '3')
+    >>> available_gpus({"CUDA_VISIBLE_DEVICES": ""}), available_gpus({}, root=Path("/nowhere"))
+    ((), ())
+    """
+    named = (os.environ if environment is None else environment).get("CUDA_VISIBLE_DEVICES")
+    if named is None:
+        folder = root / "proc/driver/nvidia/gpus"
+        found = len(os.listdir(folder)) if folder.is_dir() else 0
+        return tuple(map(str, range(found)))
+    words = [word.strip() for word in named.split(",")]
+    # CUDA stops at the first name that is none.
+    end = next((place for place, word in enumerate(words) if word in ("", "-1")), len(words))
+    return tuple(words[:end])
+
+
 def available_cores(
     environment: Mapping[str, str] | None = None,
     root: Path = Path("/"),

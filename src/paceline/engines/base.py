@@ -26,6 +26,7 @@ class Abilities:
     memory: bool = False  # keep the memory of a pull for it, or count it
     gpus: bool = False  # give pulls devices instead of cores
     resizes: bool = False  # report that the pool has shrunk or grown
+    hurries: bool = True  # whether a pull that takes far too long had better give way to others
 
 
 def offers(abilities: Abilities) -> str:

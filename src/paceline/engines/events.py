@@ -8,6 +8,7 @@ from typing import Literal
 
 FailureKind = Literal[
     "exception",
+    "told",  # by whoever does the pulls
     "no number",
     "exit status",
     "no start",
@@ -43,9 +44,13 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """The job waits: its worker is still starting, or loading what pulls need."""
+    """The job waits: its worker is still starting, or loading what pulls need.
+
+    If it is `idle`, nothing is being done yet: it may wait as long as it takes, and uses no cores.
+    """
 
     job: int
+    idle: bool = False
 
 
 @dataclass(frozen=True, slots=True)

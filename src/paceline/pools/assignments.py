@@ -10,6 +10,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from paceline.engines.events import Loading
 from paceline.engines.jobs import Job, Run
 from paceline.pools.allocation import OVERDUE, RunningJob
 
@@ -27,7 +28,7 @@ class Assignment:
     heard: float  # when it began, or last gave a value
     expected: float  # seconds
     worked: float = 0.0  # seconds that went into values
-    loading: bool = False  # whether its worker is not ready yet
+    waits: Loading | None = None  # what was said of it, if it has not begun yet
     quiet: bool = True  # whether no other job has been under way beside it
     is_probe: bool = False  # whether its cores are a trial
     cancelled: bool = False
@@ -36,6 +37,16 @@ class Assignment:
     has_backup: bool = False  # whether it is the one that was there before, now or earlier
     twin: "Assignment | None" = None  # the other one
     beaten: bool = False  # whether its twin was first: what it says does not count
+
+    @property
+    def loading(self) -> bool:
+        """Whether its worker is not ready yet."""
+        return self.waits is not None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody works on that: it is to be asked for."""
+        return self.waits is not None and self.waits.idle
 
     @property
     def is_ending(self) -> bool:
@@ -48,7 +59,7 @@ class Assignment:
 
     def times_out_at(self, timeout: float) -> float:
         """When its pull has taken too long; while its worker loads, it gets more time."""
-        if self.is_ending:
+        if self.is_ending or self.idle:
             return math.inf
         return self.heard + (loading_limit(timeout) if self.loading else timeout)
 
@@ -170,12 +181,12 @@ class Assignments:
         silent[job] = silent.pop(job)  # to the end
         return one
 
-    def wait_for_worker(self, job: int) -> None:
+    def wait_for_worker(self, job: int, *, idle: bool = False) -> None:
         """Note that a job cannot begin yet."""
         one = self._by_job[job]
         if not one.loading:
             self._silent[True][job] = self._silent[False].pop(job)
-            one.loading = True
+            one.waits = Loading(job, idle)
             self.working_cores -= one.job.cores
             self._forget(one)  # until it begins
 
@@ -184,7 +195,7 @@ class Assignments:
         one = self.hear(job)
         if one.loading:
             self._silent[False][job] = self._silent[True].pop(job)
-            one.loading = False
+            one.waits = None
             self.working_cores += one.job.cores
         self._forget(one)
         one.began = one.heard

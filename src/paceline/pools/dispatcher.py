@@ -59,6 +59,7 @@ class Dispatcher:
         largest_group: int = 1,
         group_seconds: float = 0.005,
         can_end: bool = True,
+        hurries: bool = True,
     ) -> None:
         self.books = books
         self.clock = clock
@@ -77,6 +78,7 @@ class Dispatcher:
             largest_group,
             can_end=can_end,
             group_seconds=group_seconds,
+            hurries=hurries,
         )
         self.recording = Recording(books, journal)
         self.intake = Intake(
@@ -239,7 +241,7 @@ class Dispatcher:
         """Its pulls are no longer wanted: end it, unless it is about to end anyway."""
         if self._workers is None or not self._can_end or one.is_ending:
             return
-        if one.running(self.clock.now()).left > _WORTH_KILLING_SECONDS:
+        if one.idle or one.running(self.clock.now()).left > _WORTH_KILLING_SECONDS:
             one.cancelled = True
             self._workers.end(one.job.number)
 

@@ -47,6 +47,7 @@ class Giver:
         *,
         can_end: bool,
         group_seconds: float = 0.005,
+        hurries: bool = True,
     ) -> None:
         self.rules = rules
         self.backlog = backlog
@@ -54,6 +55,7 @@ class Giver:
         self.times = books.times
         self.costs = books.costs
         self.largest = largest
+        self.hurries = hurries  # whether what takes far too long gives way to others
         self.group_seconds = group_seconds  # of work in a job of short pulls
         self.probing = Probing(books.times, assignments.now)
         self.backups = Backups(assignments, backlog, allowed=rules.backups and can_end)
@@ -114,6 +116,8 @@ class Giver:
 
     def _hanging(self) -> list[Assignment]:
         """Jobs that take so long that they seem to hang, the oldest first."""
+        if not self.hurries:
+            return []
         late, now = self._assignments.late(), self._assignments.now()
         found = [one for one in late if now - one.began > _HANGING_TIMES * one.expected]
         return sorted(found, key=lambda one: one.began)
@@ -134,7 +138,8 @@ class Giver:
         the pool, and backups there. On fewer cores, or later, it costs nobody else anything.
         """
         waiting = self.backlog.waiting
-        if not waiting and not (self._ahead_left >= 1 and self.backlog.may_be_ahead):
+        may_be_ahead = self._ahead_left >= 1 and self.backlog.may_be_ahead
+        if not self.hurries or not (waiting or may_be_ahead):
             return []
         half, unknown, held = max(self.rules.cores // 2, 1), self.model.allocator is None, 0
         found = []

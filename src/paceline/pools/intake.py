@@ -70,7 +70,7 @@ class Intake:
         """Record what happened, and take it into account."""
         for event in events:
             if isinstance(event, Loading):
-                self._assignments.wait_for_worker(event.job)
+                self._assignments.wait_for_worker(event.job, idle=event.idle)
             elif isinstance(event, Began):
                 self.record_unused(self._assignments[event.job], "starting")
                 self._assignments.begin(event.job)
@@ -90,6 +90,8 @@ class Intake:
 
     def record_unused(self, one: Assignment, why: str) -> None:
         """Record the part of a job's time that gave no value; its worker may have been loading."""
+        if one.idle:
+            return
         why = "starting" if one.loading else why
         seconds = round(one.unused_seconds(self._clock.now()), 9)
         if seconds and (one.left or one.beaten):

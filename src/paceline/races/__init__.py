@@ -8,10 +8,12 @@ from paceline.commands import Command
 from paceline.core.scaling import Scaling
 from paceline.engines.base import Engine
 from paceline.policies.base import Policy
+from paceline.races.asking import Race
 from paceline.races.file import RaceFile, read_race_file
 from paceline.races.options import check_options
 from paceline.races.prepared import Prepared
 from paceline.races.profiling import Profile, profile
+from paceline.races.pulls import Pull
 from paceline.races.reading import Follower, JournalView, read_journal, resume
 from paceline.races.settings import check_race
 from paceline.result import Result, Standing
@@ -21,6 +23,8 @@ __all__ = [
     "JournalView",
     "Prepared",
     "Profile",
+    "Pull",
+    "Race",
     "RaceFile",
     "prepare",
     "profile",

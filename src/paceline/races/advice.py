@@ -5,7 +5,7 @@ from typing import Any
 
 from paceline.engines.catalog import is_known
 from paceline.errors import InvalidInput
-from paceline.races.forms import read_policy
+from paceline.races.forms import BY_HAND, read_policy
 
 
 def resumes_alone(what: Any, policy: Any, engine: Any) -> bool:
@@ -22,14 +22,13 @@ def can_read(policy: Any) -> bool:
     return True
 
 
-def how_to_resume(journal: str, *, alone: bool) -> str:
-    """What to do to resume a race; `alone` says whether its journal is enough.
+def how_to_resume(journal: str, what: Any, *, alone: bool) -> str:
+    """What to do to resume a race of `what`; `alone` says whether its journal is enough.
 
-    >>> how_to_resume("race.jsonl", alone=True)
+    >>> how_to_resume("race.jsonl", {"words": ["true"]}, alone=True)
     'paceline resume race.jsonl'
     """
     if alone:
         return f"paceline resume {shlex.quote(journal)}"
-    return (
-        f"run its script again, or call race again with the same arguments and journal={journal!r}"
-    )
+    call = "make its paceline.Race" if what == BY_HAND else "call race"
+    return f"run its script again, or {call} again with the same arguments and journal={journal!r}"

@@ -9,12 +9,14 @@ from typing import Any
 from paceline.commands import Command
 from paceline.core.pool import CorePool
 from paceline.durations import Deadline, say_seconds
+from paceline.engines.manual import by_hand
 from paceline.errors import InvalidInput
 from paceline.policies.base import Policy
 from paceline.policies.catalog import POLICIES
 
 _SEEDS_ONLY = "seeds only"
 _FUNCTION = "function "
+BY_HAND = "pulls by hand"  # of a race that is asked for pulls, and told their values
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,8 @@ def name_of(evaluate: Any) -> Any:
     """What a journal keeps of a command or a function."""
     if isinstance(evaluate, Command):
         return evaluate.to_json()
+    if evaluate is by_hand:
+        return BY_HAND
     name = getattr(evaluate, "__qualname__", None) or type(evaluate).__qualname__
     return f"{_FUNCTION}{name}"
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from paceline.commands import Command
 from paceline.core.words import listed
+from paceline.engines.manual import by_hand
 from paceline.errors import InvalidInput
 from paceline.journal.records import FORMAT, RaceBegun, RaceEnded, Record, SessionBegun
 from paceline.machine import AvailableCores
@@ -158,7 +159,9 @@ def _content(settings: Settings) -> dict[str, Any]:
         files = files_of(settings.evaluate, settings.arms)
         arms: list[Any] = [dict(arm) for arm in settings.arms]
         return {"arms": arms, "fingerprint": {"scheme": SCHEME, "files": files}}
-    prints = fingerprints(settings.arms, home_of(settings.evaluate))
+    # Pulls by hand are at home nowhere: all code of the arms that is no library's counts.
+    home = None if settings.evaluate is by_hand else home_of(settings.evaluate)
+    prints = fingerprints(settings.arms, home)
     parts = {} if isinstance(settings.evaluate, str) else parts_of(settings.evaluate)
     unknown = [
         *(f"{name} holds a {kind}" for name, one in parts.items() for kind in one.unknown),

@@ -16,7 +16,7 @@ from paceline.policies.uniform import Uniform
 from paceline.pools.interruptions import RecordsEnded
 from paceline.races import checks
 from paceline.races.advice import can_read, how_to_resume, resumes_alone
-from paceline.races.forms import Pairing, write_policy
+from paceline.races.forms import BY_HAND, Pairing, write_policy
 from paceline.races.history import History
 from paceline.races.identity import (
     ending_in,
@@ -90,14 +90,15 @@ class Follower:
         ending = ending_in(records)
         if ending is not None and ending.decided:
             standing = replace(standing, arms=_decided(standing.arms, ending.arms))
-        alone = resumes_alone(header.problem["what"], header.problem["policy"], options["engine"])
+        what = header.problem["what"]
+        alone = resumes_alone(what, header.problem["policy"], options["engine"])
         return JournalView(
             header,
             standing,
             ending,
             running=is_locked(self.path),
             resumes_alone=alone,
-            how_to_resume=how_to_resume(str(self.path), alone=alone),
+            how_to_resume=how_to_resume(str(self.path), what, alone=alone),
             core_seconds=session.books.core_seconds,
             timeline=session.books.timeline(standing.elapsed),
         )
@@ -151,8 +152,11 @@ def _resumed(records: Sequence[Record], changes: Mapping[str, Any], path: Path) 
         if value is not None or (OPTIONS[name].kept == "session" and not OPTIONS[name].default):
             checked[name] = _checked_change(name, value, known, path)
     if isinstance(known["what"], str):
-        how = how_to_resume(str(path), alone=False)
-        raise InvalidInput(f"{path} is a race of the Python {known['what']}: {how}")
+        how = how_to_resume(str(path), known["what"], alone=False)
+        whose = f"of the Python {known['what']}"
+        if known["what"] == BY_HAND:
+            whose = "that is asked for pulls and told their values, so nothing can run it alone"
+        raise InvalidInput(f"{path} is a race {whose}: {how}")
     return recalled_settings(records, recalled_options(records, checked))
 
 

@@ -1,7 +1,7 @@
 """Running a checked race: its workers, its journal, its screen, and its end."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -62,14 +62,22 @@ class _Start:
         return cls({CHANGED: f"resumed after {changed} changed: results may not compare"}, work)
 
 
-def run_race(settings: Settings) -> Result:
+@dataclass(frozen=True)
+class Host:
+    """Who has a race run: hears its warnings, and is given its session when that begins."""
+
+    loud: Callable[[str], None] = warn
+    begun: Callable[[Session], None] = lambda _: None
+
+
+def run_race(settings: Settings, host: Host = Host()) -> Result:
     """Run the race; if its journal exists, resume from it."""
     past = Past()
     if settings.options["journal"] is None:
-        return run_recorded(settings, None, past)
+        return run_recorded(settings, None, past, host)
     path = Path(settings.options["journal"])
     with Journal.open(path, past.read, private=_holds_environment(settings)) as journal:
-        return run_recorded(settings, journal, past)
+        return run_recorded(settings, journal, past, host)
 
 
 def replayed(settings: Settings, history: History) -> Session:
@@ -82,7 +90,12 @@ def replayed(settings: Settings, history: History) -> Session:
     return _session(settings, dispatcher, history, Audience())
 
 
-def run_recorded(settings: Settings, journal: Journal | None, past: Past) -> Result:
+def run_recorded(
+    settings: Settings,
+    journal: Journal | None,
+    past: Past,
+    host: Host = Host(),
+) -> Result:
     """Run the race from where its journal, of which `past` was read, leaves it."""
     records, start = past.frame, _Start()
     if journal is not None:
@@ -118,7 +131,7 @@ def run_recorded(settings: Settings, journal: Journal | None, past: Past) -> Res
             workers = settings.engine.open(settings.workload(), settings.rules.cores)
         except OSError as error:
             raise _failed(f"the workers cannot be started: {error}", journal) from None
-        result = _race(settings, workers, clock, journal, history, screen, start)
+        result = _race(settings, workers, clock, journal, history, screen, start, host)
     finally:
         if screen is not None:
             screen.close(result)
@@ -167,6 +180,7 @@ def _race(
     history: History,
     screen: Any,
     start: _Start,
+    host: Host,
 ) -> Result:
     dispatcher = Dispatcher(
         workers,
@@ -178,14 +192,16 @@ def _race(
         largest_group=1 if _is_command(settings) else settings.engine.abilities.group,
         group_seconds=settings.engine.abilities.group_seconds,
         can_end=settings.engine.abilities.kill,
+        hurries=settings.engine.abilities.hurries,
     )
     watch = None if screen is None else screen.update
-    audience = Audience(watch, settings.options["callbacks"], warn)
+    audience = Audience(watch, settings.options["callbacks"], host.loud)
     try:
         begun = replace(session_of(settings, history.elapsed), work=start.work)
         history.take(begun)
         dispatcher.recording.note(begun)
         session = _session(settings, dispatcher, history, audience)
+        host.begun(session)
         for kind, text in start.worries.items():
             session.teller.concerns.say(kind, text, history.elapsed)
         if journal is not None:
@@ -259,7 +275,7 @@ def _how_to_resume(settings: Settings, dispatcher: Dispatcher) -> str:
         return f"{after}; its {pulls} pulls are lost. With a journal, it could be resumed"
     what, policy = name_of(settings.evaluate), write_policy(settings.policy)
     alone = resumes_alone(what, policy, settings.engine.name)
-    how = how_to_resume(str(journal), alone=alone)
+    how = how_to_resume(str(journal), what, alone=alone)
     return f"{after}; {pulls} pulls are recorded in {journal}. To resume: {how}"
 
 

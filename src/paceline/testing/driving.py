@@ -68,7 +68,8 @@ class Driver:
             assert not isinstance(event, Loading) or not events, "Loading comes first"
             assert not isinstance(event, Began) or events, "Began comes only after Loading"
             if isinstance(event, Values):
-                assert events[-1:] != [Loading(event.job)], "values before it had begun"
+                waits = bool(events) and isinstance(events[-1], Loading)
+                assert not waits, "values before it had begun"
                 assert len(event.values) == len(event.seconds)
                 assert all(type(value) is float for value in event.values)
                 assert all(one >= 0 and math.isfinite(one) for one in event.seconds)

@@ -6,6 +6,7 @@ from typing import Any
 
 from paceline.engines.events import Event, Failed, Failure, Finished, Lost, Values
 from paceline.engines.jobs import Job, Run
+from paceline.engines.local.processors import Processors
 from paceline.engines.local.workers import LocalWorkers
 from paceline.engines.workload import Workload
 
@@ -26,7 +27,7 @@ def opened(
     evaluate: Any, arms: Sequence[Any] = (0.0, 1.0), cores: int = 2, *, share: bool = True
 ) -> LocalWorkers:
     """Workers that are pinned to nothing."""
-    return LocalWorkers(workload(evaluate, arms), (), cores, share=share)
+    return LocalWorkers(workload(evaluate, arms), Processors((), cores), cores, share=share)
 
 
 def job(number: int, arm: int = 0, pulls: int = 1, cores: int = 1) -> Job:

@@ -174,6 +174,7 @@ def test_an_order_larger_than_the_socket_takes() -> None:
 
 
 def test_a_group_with_seeds_larger_than_the_socket_takes() -> None:
+    from paceline.engines.local.processors import Processors
     from paceline.engines.local.workers import LocalWorkers
     from paceline.engines.workload import Workload
 
@@ -181,7 +182,7 @@ def test_a_group_with_seeds_larger_than_the_socket_takes() -> None:
         return [1 << 30_000] * pulls
 
     load = Workload(lambda arm, *, seed: float(seed.bit_length()), [0, 1], long_seeds)
-    with LocalWorkers(load, (), 1) as workers:
+    with LocalWorkers(load, Processors((), 1), 1) as workers:
         events = run(workers, job(0, pulls=128))
         assert ends(events) == {0: Finished(0)}
         assert values(events) == [30_001.0] * 128

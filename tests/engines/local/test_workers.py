@@ -15,6 +15,7 @@ from paceline.engines.events import Began, Failed, Finished, Loading, Lost, Valu
 from paceline.engines.jobs import Job, Run
 from paceline.engines.local import LocalEngine
 from paceline.engines.local.descriptors import is_hung_up
+from paceline.engines.local.processors import Processors
 from paceline.engines.local.workers import LocalWorkers
 from paceline.machine import available_cores
 from tests.engines.local.driving import (
@@ -249,7 +250,7 @@ def test_a_worker_stays_on_its_processors_and_jobs_at_once_have_others() -> None
         return float(processor)
 
     processors = available_cores().cpu_ids[:2]
-    with LocalWorkers(workload(where), processors, 2) as workers:
+    with LocalWorkers(workload(where), Processors(processors, 2), 2) as workers:
         events = run(workers, job(0), job(1))
         assert sorted(values(events)) == sorted(float(one) for one in processors)
         (last,) = values(run(workers, job(2)))

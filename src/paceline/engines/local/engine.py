@@ -1,12 +1,13 @@
 """The engine of local processes."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paceline.engines.base import Abilities
+from paceline.engines.local.processors import Devices, Processors
 from paceline.engines.local.workers import LocalWorkers
 from paceline.engines.workload import Workload
-from paceline.machine import AvailableCores, available_cores
+from paceline.machine import AvailableCores, available_cores, available_gpus
 
 _LARGEST_GROUP = 128  # pulls: sending more at once saves nothing that can be measured
 
@@ -24,7 +25,7 @@ class LocalEngine:
     ...     while len(events) < 4:
     ...         events += workers.wait(None)
     >>> events
-    [Loading(job=0), Began(job=0), Values(job=0, values=[20.0, 40.0], ...), Finished(job=0)]
+    [Loading(job=0, ...), Began(job=0), Values(job=0, values=[20.0, 40.0], ...), Finished(job=0)]
 
     With `share=False` every worker imports the user's modules by itself. They need not: where it is
     safe, they are forked from a process that has.
@@ -43,12 +44,19 @@ class LocalEngine:
     share: bool = True
 
     def available(self) -> AvailableCores:
-        """What Slurm, the affinity mask and the cgroup quota leave."""
-        return available_cores()
+        """What Slurm, the affinity mask and the cgroup quota leave; and the GPUs."""
+        gpus = len(available_gpus())
+        return replace(available_cores(), gpus=(gpus,) if gpus else ())
 
     def open(self, workload: Workload, cores: int) -> LocalWorkers:
         """Workers pinned to processors, unless the pool has more cores than the machine."""
-        return LocalWorkers(workload, self.available().cpu_ids, cores, share=self.share)
+        here = available_cores()
+        if workload.unit != "gpus":
+            return LocalWorkers(workload, Processors(here.cpu_ids, cores), cores, share=self.share)
+        names = available_gpus() or tuple(map(str, range(cores)))  # as many as the user says
+        devices = Devices(names, cores, threads_each=here.cores / cores)
+        # None is forked from a process that has loaded the function: it may have devices already.
+        return LocalWorkers(workload, devices, cores, share=False)
 
     def now(self) -> float:
         """The monotonic clock."""

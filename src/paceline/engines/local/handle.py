@@ -12,6 +12,7 @@ from paceline.engines.jobs import Job
 from paceline.engines.local.answers import Turn
 from paceline.engines.local.descriptors import file_with, pair, scratch
 from paceline.engines.local.process.orders import LARGEST_MESSAGE
+from paceline.engines.local.processors import Place
 from paceline.engines.local.wire import LOG_TAIL, tail
 
 
@@ -24,7 +25,7 @@ class Handle:
     channel: socket.socket
     log: BinaryIO  # what functions print; for commands, their stderr
     output: BinaryIO | None  # what a command prints to stdout
-    processors: list[int] = field(default_factory=list)
+    processors: list[Place] = field(default_factory=list)  # or devices
     turn: Turn | None = None  # the job it has
     log_start: int = 0
     spawned: float = field(default_factory=time.monotonic)

@@ -30,7 +30,8 @@ def pack(workload: Workload) -> bytes:
         return b""
     from paceline.engines.local.packing import dumps  # what it needs takes a while to import
 
-    loaded = (workload.evaluate, list(workload.arms), workload.takes_seed, workload.takes_cores)
+    unit = workload.unit if workload.takes_cores else ""
+    loaded = (workload.evaluate, list(workload.arms), workload.takes_seed, unit)
     try:
         return dumps(loaded)
     except Exception as error:  # whatever the user's objects raise when pickled

@@ -18,7 +18,7 @@ from paceline.engines.local.handle import Handle
 from paceline.engines.local.process.evaluating import Trouble
 from paceline.engines.local.process.messages import LARGEST_ANSWER, Malformed, decode
 from paceline.engines.local.process.outside import is_shortage
-from paceline.engines.local.processors import Processors
+from paceline.engines.local.processors import Place, Processors
 from paceline.engines.local.promptness import Promptness
 from paceline.engines.local.replacing import Replacing
 from paceline.engines.local.starvation import Starvation
@@ -37,7 +37,7 @@ class LocalWorkers:
     def __init__(
         self,
         workload: Workload,
-        processors: Sequence[int],
+        processors: Processors,
         cores: int,
         *,
         share: bool = True,
@@ -47,7 +47,7 @@ class LocalWorkers:
         self._workload = workload
         self._share = share and not workload.is_command
         self._load = file_with(wire.pack(workload))
-        self._processors = Processors(processors, cores)
+        self._processors = processors
         self._most_idle = cores  # each holds the user's modules and all arms
         self._workers: dict[int, Handle] = {}
         self._idle: list[Handle] = []  # the most recently used last
@@ -78,6 +78,8 @@ class LocalWorkers:
             self._unsaid.append(Lost(job.number, f"a worker could not be started: {error}"))
             return
         worker.processors = self._processors.take(job.cores, worker.processors)
+        if not self._processors.moves:
+            self._clear(worker.processors)
         worker.send(job, order)
         self._by_job[job.number] = worker
         if not worker.ready:
@@ -131,10 +133,17 @@ class LocalWorkers:
                 if self._processors.are_free(worker.processors):
                     chosen = worker
                     break
-                chosen = chosen or worker
+                if self._processors.moves:
+                    chosen = chosen or worker
         if chosen is not None:
             self._idle.remove(chosen)
         return chosen
+
+    def _clear(self, devices: Sequence[Place]) -> None:
+        """End idle workers that have these devices, too: they may hold memory there."""
+        for worker in [one for one in self._idle if set(one.processors) & set(devices)]:
+            self._idle.remove(worker)
+            self._supervision.kill(worker.number)
 
     def _spawn(self, cores: int) -> Handle:
         if len(self._idle) >= self._most_idle:
@@ -143,7 +152,8 @@ class LocalWorkers:
         self._count += 1
         with its:
             files = [its.fileno(), worker.log.fileno(), (worker.output or self._load).fileno()]
-            self._supervision.spawn(worker.number, cores, files, share=self._share)
+            threads = self._processors.threads(cores)
+            self._supervision.spawn(worker.number, threads, files, share=self._share)
         self._workers[worker.number] = worker
         self._selector.register(worker.channel, selectors.EVENT_READ, worker)
         return worker

@@ -15,14 +15,14 @@ class Loaded(NamedTuple):
     evaluate: Callable[..., Any]
     arms: list[Any]
     takes_seed: bool
-    takes_cores: bool
+    takes: str  # how the number of its cores, or devices, is called; "" if it takes none
     cores: int  # those that libraries were told of while they were imported
     generators: Generators  # that a forked worker has to renew
 
     def call(self, cores: int) -> Call:
-        """The function, for pulls on `cores` cores."""
+        """The function, for pulls on so many cores, or devices."""
         evaluate, arms = self.evaluate, self.arms
-        fixed = {"cores": cores} if self.takes_cores else {}
+        fixed = {self.takes: cores} if self.takes else {}
         if self.takes_seed:
             return lambda arm, seed: evaluate(arms[arm], seed=seed, **fixed)
         return lambda arm, _: evaluate(arms[arm], **fixed)
@@ -30,5 +30,5 @@ class Loaded(NamedTuple):
 
 def load(file: int, cores: int, generators: Generators | None = None) -> Loaded:
     """Load what the driver has pickled into a file; this imports the user's modules."""
-    evaluate, arms, takes_seed, takes_cores = orders.load(file)
-    return Loaded(evaluate, arms, takes_seed, takes_cores, cores, generators or Generators())
+    evaluate, arms, takes_seed, unit = orders.load(file)
+    return Loaded(evaluate, arms, takes_seed, unit, cores, generators or Generators())

@@ -33,6 +33,15 @@ def core_variables(cores: int) -> dict[str, str]:
     return dict.fromkeys(("PACELINE_CORES", *_THREAD_VARIABLES), str(cores))
 
 
+def device_variables(devices: Sequence[str]) -> dict[str, str]:
+    """The environment variables that tell a pull its devices.
+
+    >>> device_variables(["2", "3"])
+    {'CUDA_VISIBLE_DEVICES': '2,3', 'PACELINE_GPUS': '2'}
+    """
+    return {"CUDA_VISIBLE_DEVICES": ",".join(devices), "PACELINE_GPUS": str(len(devices))}
+
+
 def run(
     argv: Sequence[str],
     environment: Mapping[str, str],

@@ -18,7 +18,7 @@ from . import messages, orders
 from .evaluating import NoNumber, number, trouble
 from .killing import kill_below
 from .loading import Call, Loaded, load
-from .running import core_variables, run
+from .running import core_variables, device_variables, run
 from .threads import tell_threads
 
 _LARGEST_LOG = 1 << 20  # bytes, after which the log starts anew
@@ -81,7 +81,7 @@ class Worker:
         self.call: Call | None = None
         self.finding: Any = None  # the module that finds the values of commands
         self.ready = False
-        self.processors: list[int] = []
+        self.processors: list[Any] = []  # or the names of its devices
         self.process = os.getpid()
         self.keeper = os.getppid()
         self.threads = 0  # of Python, when everything was loaded
@@ -105,7 +105,7 @@ class Worker:
 
     def _prepare(
         self,
-        processors: list[int],
+        processors: list[Any],
         *,
         status: Any = os.fstat,
         truncate: Any = os.ftruncate,
@@ -115,7 +115,12 @@ class Worker:
         set_timer(signal.ITIMER_REAL, 0)
         if status(self.log_file).st_size > _LARGEST_LOG:
             truncate(self.log_file, 0)
-        self._pin(processors)
+        if processors and isinstance(processors[0], str):
+            # Before the user's modules are loaded: they may look at it once, and then never again.
+            os.environ.update(device_variables(processors))
+            self.processors = processors
+        else:
+            self._pin(processors)
 
     def _pin(self, processors: list[int], *, pin: Any = os.sched_setaffinity) -> None:
         """Run on these processors only, with every thread: running threads keep their mask."""
@@ -130,7 +135,8 @@ class Worker:
             loaded = self.loaded or load(self.load_file, self.cores)
             if loaded.cores != self.cores:
                 tell_threads(self.cores)
-            self.call = loaded.call(self.cores)
+            has_devices = bool(self.processors) and isinstance(self.processors[0], str)
+            self.call = loaded.call(len(self.processors) if has_devices else self.cores)
         else:
             self.finding = _module(work[-1])
         self.threads = threads()

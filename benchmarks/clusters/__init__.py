@@ -1,0 +1,1 @@
+"""Engines of clusters: what they cost beside the system they ride on."""
