@@ -212,7 +212,7 @@ def test_an_engine_takes_three_places(copy: Copy) -> None:
     """Its file, a line in the catalog, and its contract class."""
     copy.write("engines/threads.py", ENGINE)
     text = (copy.folder / "paceline/engines/catalog.py").read_text(encoding="utf-8")
-    line = '    "local": LocalEngine,\n'
+    line = '    "local": _later("local", "make"),\n'
     assert line in text
     copy.write(
         "engines/catalog.py",

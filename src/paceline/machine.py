@@ -110,8 +110,8 @@ def available_cores(
     (4, 'SLURM_CPUS_PER_TASK=4', (0, 1, 2, 3, 4, 5, 6, 7))
     """
     # os.cpu_count() counts the machine's cores: far too many in a container or a batch job.
-    cpu_ids = tuple(sorted(os.sched_getaffinity(0) if affinity is None else affinity))
-    limits = [(len(cpu_ids), f"the affinity mask, which holds {len(cpu_ids)}")]
+    cpu_ids, mask = _affinity(affinity)
+    limits = [(len(cpu_ids), f"{mask} {len(cpu_ids)}")]
     limits += _slurm_limit(os.environ if environment is None else environment)
     limits += _quota_limit(root)
     cores, source = min(limits, key=lambda limit: limit[0])
@@ -120,6 +120,14 @@ def available_cores(
 
 def _known(memory: int) -> tuple[int, ...]:
     return (memory,) if memory else ()
+
+
+def _affinity(given: Iterable[int] | None) -> tuple[tuple[int, ...], str]:
+    """The CPUs that this process may use, and what says so."""
+    if given is None and not hasattr(os, "sched_getaffinity"):  # macOS and Windows
+        return tuple(range(os.cpu_count() or 1)), "this machine, which has"
+    mask = os.sched_getaffinity(0) if given is None else given
+    return tuple(sorted(mask)), "the affinity mask, which holds"
 
 
 def _slurm_limit(environment: Mapping[str, str]) -> Iterator[tuple[int, str]]:

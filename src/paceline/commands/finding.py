@@ -24,6 +24,10 @@ MOST_BYTES = 1 << 24  # of an output that is searched
 ENOUGH_FOR_LAST = 1 << 16  # bytes at the end, where the last number is looked for
 
 _QUOTED = 80  # characters of an output that go into a message
+# A pipe is opened without waiting for somebody to write to it, where that can be.
+_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"):
+    _FLAGS |= getattr(os, _name, 0)
 
 
 class NoValue(ValueError):
@@ -89,8 +93,7 @@ def find(
 def _written(path: str) -> str:
     """The end of the file that a command should have written."""
     try:
-        # A pipe is opened without waiting for somebody to write to it.
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        file = os.open(path, _FLAGS)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise Unreadable(f"wrote no file {path}: {why}") from None
@@ -126,11 +129,19 @@ def _whole(file: int) -> str:
 
 def _bytes(file: int, begin: int, most: int) -> bytes:
     parts: list[bytes] = []
-    while most > 0 and (part := os.pread(file, most, begin)):
+    while most > 0 and (part := read_at(file, most, begin)):
         parts.append(part)
         begin += len(part)
         most -= len(part)
     return b"".join(parts)
+
+
+def read_at(file: int, most: int, place: int) -> bytes:
+    """Bytes of an open file; that it moves on in it matters to nobody who reads like this."""
+    if hasattr(os, "pread"):
+        return os.pread(file, most, place)
+    os.lseek(file, place, os.SEEK_SET)  # Windows
+    return os.read(file, most)
 
 
 # Fortran writes 1.5D-03.

@@ -27,6 +27,7 @@ class Abilities:
     gpus: bool = False  # give pulls devices instead of cores
     resizes: bool = False  # report that the pool has shrunk or grown
     hurries: bool = True  # whether a pull that takes far too long had better give way to others
+    replaces: bool = True  # start another worker where one has died, and a fresh one if asked to
 
 
 def offers(abilities: Abilities) -> str:
@@ -42,6 +43,8 @@ def offers(abilities: Abilities) -> str:
         parts.append("nodes may come and go")
     if not abilities.kill:
         parts.append("cannot end a pull (no timeout, no backups)")
+    if not abilities.replaces:
+        parts.append("a worker that dies may stop the race")
     if abilities.survives_driver:
         parts.append("pulls may go on after the race's process has ended")
     return "; ".join(parts)

@@ -6,12 +6,11 @@ from importlib import import_module
 from typing import Any, cast
 
 from paceline.engines.base import Engine
-from paceline.engines.local import LocalEngine
 from paceline.errors import InvalidInput, unknown_name
 
 
 def _later(module: str, name: str) -> Callable[..., Engine]:
-    """A constructor that imports its engine only when it is chosen: it may need an extra."""
+    """A constructor that imports its engine only when it is chosen: what it needs may be missing."""
 
     def make(*given: Any) -> Engine:
         made: Engine = getattr(import_module(f"paceline.engines.{module}"), name)(*given)
@@ -21,7 +20,7 @@ def _later(module: str, name: str) -> Callable[..., Engine]:
 
 
 ENGINES: dict[str, Callable[..., Engine]] = {
-    "local": LocalEngine,
+    "local": _later("local", "make"),
     "ray": _later("ray", "RayEngine"),
     "dask": _later("dask", "DaskEngine"),
     "slurm": _later("slurm", "SlurmEngine"),
@@ -60,7 +59,7 @@ def find_engine(engine: Any, what: str = "engine") -> Engine:
 def spec_of(engine: Engine) -> str:
     """What a journal keeps of an engine: its name, and where it connects to.
 
-    >>> spec_of(LocalEngine())
+    >>> spec_of(find_engine("local"))
     'local'
     """
     address = getattr(engine, "address", None)

@@ -4,9 +4,11 @@ Functions are called here. Commands are run as by the local workers: they are to
 their values are read in the same way.
 """
 
+import tempfile
+from typing import BinaryIO
+
 from paceline.commands import Command, NoValue, finding
 from paceline.engines.events import Failure
-from paceline.engines.local.descriptors import scratch
 from paceline.engines.local.process.evaluating import kept, trouble
 from paceline.engines.local.process.evaluating import number as number_of
 from paceline.engines.local.process.running import core_variables, run
@@ -55,7 +57,7 @@ def _run(
     invocation = workload.invocation(arm, number, cores)
     remove_stale(invocation.file)
     environment = core_variables(cores) | invocation.environment
-    with scratch() as stdout, scratch() as stderr:
+    with _scratch() as stdout, _scratch() as stderr:
         files = stdout.fileno(), stderr.fileno()
         ran = run(invocation.argv, environment, invocation.cwd, *files)
         if not isinstance(ran, float):
@@ -66,3 +68,12 @@ def _run(
             return finding.read(where.kind, where.argument, invocation.file, files[0], ran)
         except NoValue as error:
             return Failure("no number", kept(str(error)), tail(stderr, LOG_TAIL))
+
+
+def _scratch() -> BinaryIO:
+    """An empty file to print into."""
+    try:
+        from paceline.engines.local.descriptors import scratch
+    except ImportError:  # Windows
+        return tempfile.TemporaryFile(buffering=0)
+    return scratch()

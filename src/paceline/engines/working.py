@@ -1,11 +1,14 @@
 """The pulls of a job, done in this process: for engines whose workers belong to another library."""
 
+import math
 import time
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from paceline.engines.events import Event, Failed, Failure, Finished, Values
 from paceline.engines.jobs import Run, in_turn
+from paceline.engines.local.process.evaluating import number as number_of
+from paceline.engines.local.process.evaluating import trouble
 from paceline.engines.pulling import pull
 from paceline.engines.workload import Workload
 
@@ -27,14 +30,78 @@ class Answer(NamedTuple):
         return [Values(job, self.values, self.seconds), last] if self.values else [last]
 
 
-def work(workload: Workload, runs: Sequence[Run], cores: int) -> Answer:
-    """Do the pulls of these runs in turn, until one fails.
+def work(
+    workload: Workload,
+    runs: Sequence[Run],
+    cores: int,
+    *,
+    catch: tuple[type[BaseException], ...] = (Exception, SystemExit),
+) -> Answer:
+    """Do the pulls of these runs in turn, until one fails: it raises something to `catch`.
 
     >>> workload = Workload(lambda arm: 1 / arm, [2, 0], lambda arm, first, pulls: [0] * pulls)
     >>> answer = work(workload, [Run(0, 0, 1), Run(1, 0, 1)], cores=1)
     >>> answer.values, answer.failure.message
     ([0.5], 'raised ZeroDivisionError: division by zero')
     """
+    if workload.is_command:
+        return _run_all(workload, runs, cores)
+    values: list[float] = []
+    seconds: list[float] = []
+    call, clock, is_finite = _call(workload, cores), time.perf_counter, math.isfinite
+    turns = _turns(workload, runs)
+    start = clock()
+    for arm, seed in turns:
+        try:
+            value = call(arm, seed)
+            if type(value) is not float or not is_finite(value):
+                value = number_of(value)
+        except catch as error:
+            return Answer(values, seconds, why(error))
+        end = clock()
+        values.append(value)
+        seconds.append(end - start)
+        start = end
+    return Answer(values, seconds)
+
+
+def why(error: BaseException, what: str = "") -> Failure:
+    """Why a pull gave no value; `what` says what could not be done before it began.
+
+    >>> why(KeyboardInterrupt())
+    Failure(kind='killed', message='was interrupted', detail='')
+    """
+    if isinstance(error, KeyboardInterrupt):  # a Ctrl-C reaches all processes of a terminal
+        return Failure("killed", "was interrupted")
+    return Failure(*trouble(error, what))
+
+
+def _call(workload: Workload, cores: int) -> Callable[[Any, int], Any]:
+    evaluate = workload.evaluate
+    assert callable(evaluate)
+    fixed = {workload.unit: cores} if workload.takes_cores else {}
+    if workload.takes_seed:
+        return lambda arm, seed: evaluate(arm, seed=seed, **fixed)
+    return lambda arm, _: evaluate(arm, **fixed)
+
+
+def _turns(workload: Workload, runs: Sequence[Run]) -> list[tuple[Any, int]]:
+    """The arm and the seed of each pull, in turn; seeds are cheap if many are made at once."""
+    arms = workload.arms
+    if not workload.takes_seed:
+        return [(arms[arm], 0) for arm, _ in in_turn(runs)]
+    if len(runs) == 1:
+        arm = arms[runs[0].arm]
+        return [(arm, seed) for seed in workload.seeds(*runs[0])]
+    seeds = {
+        (run.arm, run.first + place): seed
+        for run in runs
+        for place, seed in enumerate(workload.seeds(*run))
+    }
+    return [(arms[arm], seeds[arm, number]) for arm, number in in_turn(runs)]
+
+
+def _run_all(workload: Workload, runs: Sequence[Run], cores: int) -> Answer:
     values: list[float] = []
     seconds: list[float] = []
     for arm, number in in_turn(runs):

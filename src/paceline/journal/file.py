@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from paceline.errors import InvalidInput, RaceFailed
-from paceline.journal.keeping import KeptFile, Replaced, undisturbed
+from paceline.journal.keeping import KeptFile, Replaced
 from paceline.journal.lines import written
 from paceline.journal.reading import Reader
 from paceline.journal.records import Record
+from paceline.journal.system import undisturbed
 
 _PRIVATE = 0o600
 _AS_USUAL = 0o666  # less what the user's umask takes away

@@ -5,17 +5,15 @@ copy without a name is kept beside the file, and is gone with the process.
 """
 
 import contextlib
-import fcntl
 import os
-import signal
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from paceline.errors import InvalidInput
 from paceline.journal.reading import check_kind
+from paceline.journal.system import FLAGS, copy_mode, lock, read_at, write_at
 
 _LOCK_TRIES, _LOCK_SECONDS = 5, 0.02
 _COPY_BYTES = 1 << 20
@@ -36,7 +34,7 @@ class KeptFile:
     """
 
     def __init__(self, path: Path, *, create: bool, mode: int) -> None:
-        flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+        flags = os.O_RDWR | os.O_APPEND | FLAGS
         with contextlib.suppress(FileNotFoundError):
             check_kind(path)
         self._file = os.open(path, flags | (os.O_CREAT if create else 0), mode)
@@ -152,11 +150,11 @@ class KeptFile:
 
     def _copied_to(self, path: Path) -> int:
         """A new file, open and locked, that holds the whole record."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | FLAGS
         file = os.open(path, flags, 0o600)
         try:
-            os.fchmod(file, os.fstat(self._file).st_mode & 0o7777)
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            copy_mode(self._file, file)
+            lock(file)
             source = self._file if self._copy is None else self._copy.fileno()
             _pour(source, file, self._size)
             os.fsync(file)
@@ -181,7 +179,7 @@ class KeptFile:
 def _pour(source: int, target: int, end: int, start: int = 0) -> None:
     """Append bytes `start`, …, `end` − 1 of a file to another."""
     while start < end:
-        data = os.pread(source, min(_COPY_BYTES, end - start), start)
+        data = read_at(source, min(_COPY_BYTES, end - start), start)
         if not data:
             raise OSError(0, "what was recorded is no longer there")
         left = memoryview(data)
@@ -193,7 +191,7 @@ def _pour(source: int, target: int, end: int, start: int = 0) -> None:
 def _write_at(file: int, data: bytes, place: int) -> None:
     left = memoryview(data)
     while left:
-        count = os.pwrite(file, left, place)
+        count = write_at(file, left, place)
         left, place = left[count:], place + count
 
 
@@ -202,7 +200,7 @@ def _same_start(one: int, other: int, size: int) -> bool:
     places = range(0, size, _COPY_BYTES)
     counts = [min(_COPY_BYTES, size - place) for place in places]
     return all(
-        os.pread(one, count, place) == os.pread(other, count, place)
+        read_at(one, count, place) == read_at(other, count, place)
         for place, count in zip(places, counts, strict=True)
     )
 
@@ -223,7 +221,7 @@ def _name(part: Path, path: Path) -> None:
 def _lock(file: int, path: Path) -> None:
     for _ in range(_LOCK_TRIES):  # `is_locked` holds it for a moment
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file)
         except OSError:
             time.sleep(_LOCK_SECONDS)
         else:
@@ -231,16 +229,6 @@ def _lock(file: int, path: Path) -> None:
     raise InvalidInput(
         f"another process is writing {path}: wait for it, or give this race a journal of its own"
     )
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Let a Ctrl-C, or what a batch system sends, wait until this is over."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def sync_folder(path: Path) -> None:

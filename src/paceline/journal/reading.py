@@ -1,6 +1,5 @@
 """Reading a journal, which may be growing: block by block, so that a long one takes no memory."""
 
-import fcntl
 import json
 import math
 import os
@@ -15,6 +14,7 @@ from paceline.errors import InvalidInput
 from paceline.journal.joining import are_values, joined
 from paceline.journal.lines import HEADER_START, parsed, unchanged
 from paceline.journal.records import READABLE, Record, record_of
+from paceline.journal.system import FLAGS, is_free
 
 _BLOCK_BYTES = 1 << 20
 # What a line that somebody has changed may lead to when it is read.
@@ -175,7 +175,7 @@ def read_records(path: Path) -> list[Record]:
 def open_to_read(path: Path) -> BinaryIO:
     """Open a file; what is no file, such as a named pipe, is refused rather than waited for."""
     check_kind(path)
-    return open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    return open(os.open(path, os.O_RDONLY | FLAGS), "rb")
 
 
 def check_kind(path: Path | int) -> None:
@@ -196,11 +196,7 @@ _KINDS = {
 def is_locked(path: Path) -> bool:
     """Whether some process is writing the journal."""
     with open_to_read(path) as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-    return False
+        return not is_free(stream.fileno())
 
 
 def _plain(line: bytes) -> dict[str, Any]:

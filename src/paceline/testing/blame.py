@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 
 import pytest
 
+from paceline.engines.base import Engine
 from paceline.engines.events import Failed, Finished, Lost
 from paceline.engines.jobs import Run
+from paceline.errors import RaceFailed
 from paceline.testing.driving import ARMS, Driver
 
 
@@ -22,6 +24,19 @@ class BlameLaws(ABC):
     @abstractmethod
     def open(self, evaluate: Callable[..., Any]) -> AbstractContextManager[Driver]:
         """Workers for this function."""
+
+    @abstractmethod
+    def engine(self) -> Engine:
+        """The engine."""
+
+    def others_are_done(self, driver: Driver) -> None:
+        """After a death: later jobs go on; or the race stops, if it was said that it may."""
+        try:
+            ends = [driver.run(Run(1, number, 1)) for number in range(3)]
+        except RaceFailed as error:
+            assert not self.engine().abilities.replaces, error
+        else:
+            assert all(isinstance(end, Finished) for end in ends)
 
     def test_a_pull_whose_process_is_killed_is_not_charged_with_it_at_once(self) -> None:
         """Whoever runs out of memory is killed, but so may be anybody else: the race decides."""
@@ -40,7 +55,7 @@ class BlameLaws(ABC):
                 assert last.failure.kind == "killed"
             else:
                 assert last.why, "nobody told it to end"
-            assert isinstance(driver.run(Run(1, 0, 1)), Finished)
+            self.others_are_done(driver)
 
     def test_what_a_pull_runs_out_of_is_told_from_what_it_does_wrong(self) -> None:
         """The machine may be short of memory, and have it again later."""
@@ -58,8 +73,8 @@ class BlameLaws(ABC):
 
     def test_a_fresh_job_finds_nothing_that_other_arms_left(self) -> None:
         """So that an arm is not charged with what another one has broken."""
-        if not self.has_processes:
-            pytest.skip("pulls run in the race's own process")
+        if not self.has_processes or not self.engine().abilities.replaces:
+            pytest.skip("its workers are not its own, or pulls run in the race's own process")
 
         def leaves(arm: float) -> float:
             before = os.environ.get("PACELINE_LEFT", "0")

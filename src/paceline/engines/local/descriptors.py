@@ -15,7 +15,7 @@ from typing import BinaryIO
 from paceline.errors import RaceFailed
 
 _FIRST_FREE = 3  # 0, 1 and 2 are the standard streams
-_SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+_SEALS = ("F_SEAL_WRITE", "F_SEAL_GROW", "F_SEAL_SHRINK", "F_SEAL_SEAL")  # of Linux alone
 _ROOM_BYTES = 1 << 16  # that a folder must have for what a worker prints
 
 
@@ -77,8 +77,9 @@ def file_with(content: bytes) -> BinaryIO:
     except OSError as error:
         os.close(number)
         raise _no_file(error) from error
-    with contextlib.suppress(OSError):  # a file in a folder cannot be sealed
-        fcntl.fcntl(number, fcntl.F_ADD_SEALS, _SEALS)
+    with contextlib.suppress(OSError, AttributeError):  # a file in a folder cannot be sealed
+        seals = sum(getattr(fcntl, name) for name in _SEALS)
+        fcntl.fcntl(number, fcntl.F_ADD_SEALS, seals)
     return os.fdopen(number, "rb", buffering=0)
 
 

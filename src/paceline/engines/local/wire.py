@@ -28,12 +28,16 @@ def pack(workload: Workload) -> bytes:
     """
     if workload.is_command:
         return b""
+    unit = workload.unit if workload.takes_cores else ""
+    return packed((workload.evaluate, list(workload.arms), workload.takes_seed, unit))
+
+
+def packed(thing: Any) -> bytes:
+    """The function and the arms, or what holds them, as bytes that any process can load."""
     from paceline.engines.local.packing import dumps  # what it needs takes a while to import
 
-    unit = workload.unit if workload.takes_cores else ""
-    loaded = (workload.evaluate, list(workload.arms), workload.takes_seed, unit)
     try:
-        return dumps(loaded)
+        return dumps(thing)
     except Exception as error:  # whatever the user's objects raise when pickled
         raise InvalidInput(
             f"the function or the arms cannot be sent to a worker process ({error}): open "
@@ -97,4 +101,4 @@ def tail(file: BinaryIO, most: int, start: int = 0) -> str:
     """The last bytes of a file as text: from `start` on, or from 0 if it was truncated since."""
     size = os.fstat(file.fileno()).st_size
     begin = max(start if start <= size else 0, size - most)
-    return os.pread(file.fileno(), size - begin, begin).decode(errors="replace")
+    return finding.read_at(file.fileno(), size - begin, begin).decode(errors="replace")

@@ -7,7 +7,8 @@ import signal
 _SHORT = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC})
 
 # People send these, batch systems do, and the system does when memory is short.
-_FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+_NAMES = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")  # not every system has them all
+_FROM_OUTSIDE = frozenset(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
 
 def is_shortage(error: BaseException) -> bool:

@@ -68,12 +68,10 @@ def run(
         what = kept(f"could not be started: {error}")
         return "machine" if is_shortage(error) else "no start", what, ""
     try:
-        # No other process can have its number until it is reaped: the kill is safe.
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        _wait(process)
         seconds = time.perf_counter() - began
     finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill_group(process)
         status = process.wait()
     if status == 0:
         return seconds
@@ -81,3 +79,20 @@ def run(
     # A shell adds 128 to the signal that ended what it ran.
     killed = may_be_from_outside(-status) or may_be_from_outside(status - 128)
     return "killed" if killed else "exit status", what, ""
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> None:
+    """Wait until it has ended; where possible, nobody else can have its number yet."""
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    else:  # some macOS, and Windows
+        process.wait()
+
+
+def _kill_group(process: "subprocess.Popen[bytes]") -> None:
+    """Kill what a command has left in its session; Windows has no sessions."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    elif process.poll() is None:
+        process.kill()
