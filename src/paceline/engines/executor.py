@@ -119,7 +119,7 @@ def size_of(executor: Any) -> int | None:
     ...     size_of(executor)
     3
     """
-    for name in ("_max_workers", "num_workers"):  # the standard ones and loky's; MPI's
+    for name in ("_max_workers", "max_workers", "num_workers"):  # of the standard library; MPI
         size = getattr(executor, name, None)
         if isinstance(size, int) and size > 0:
             return size
