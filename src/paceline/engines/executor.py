@@ -190,6 +190,8 @@ class ExecutorWorkers:
         what = f"the executor takes no work ({type(error).__name__}: {error})"
         self._forget(job.number)
         self._events.append(Lost(job.number, what))
+        if isinstance(error, BrokenExecutor):
+            self._events += self._broke([], error)
         self._stop(what)
 
     def end(self, job: int) -> None:
@@ -232,7 +234,7 @@ class ExecutorWorkers:
             return [Lost(job.number, "its future was cancelled")]
         error = future.exception()
         if isinstance(error, BrokenExecutor):
-            return [*self._broke(job, error)]
+            return [*self._broke([job], error)]
         if error is not None:
             # Calls raise nothing: what did was the executor, whose worker may have been killed.
             what = f"the executor gave no answer ({type(error).__name__}: {error})"
@@ -247,10 +249,9 @@ class ExecutorWorkers:
             return [Failed(job.number, Failure("killed", what))]
         return answer.events(job.number)
 
-    def _broke(self, first: Job, error: BaseException) -> Iterator[Event]:
+    def _broke(self, lost: list[Job], error: BaseException) -> Iterator[Event]:
         """A worker died, and the executor with it: every job under way may be to blame."""
         concurrent.futures.wait(self._futures.values(), timeout=_BREAKING_SECONDS)
-        lost = [first]
         for number, future in [*self._futures.items()]:
             job = self._forget(number)
             if future.done() and not future.cancelled() and future.exception() is None:
@@ -264,7 +265,8 @@ class ExecutorWorkers:
         named = [f"pull {job.runs[0].first} of arm {job.runs[0].arm}" for job in lost]
         more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
         under_way = ", ".join(named[:_MOST_NAMED]) + more
-        self._stop(f"the executor broke, with {under_way} under way: {text.rstrip('.')}")
+        if lost:
+            self._stop(f"the executor broke, with {under_way} under way: {text.rstrip('.')}")
 
     def _stop(self, why: str) -> None:
         if not self._is_over:

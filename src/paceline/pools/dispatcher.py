@@ -88,6 +88,7 @@ class Dispatcher:
         self._workers = workers
         self._can_end = can_end
         self._rules = rules
+        self.left_running = 0  # pulls that could not be ended when the race was over
         self.begin(np.arange(arms))
 
     def begin(
@@ -241,9 +242,12 @@ class Dispatcher:
         """Its pulls are no longer wanted: end it, unless it is about to end anyway."""
         if self._workers is None or not self._can_end or one.is_ending:
             return
-        if one.idle or one.running(self.clock.now()).left > _WORTH_KILLING_SECONDS:
+        if one.idle or self._is_worth_ending(one):
             one.cancelled = True
             self._workers.end(one.job.number)
+
+    def _is_worth_ending(self, one: Assignment) -> bool:
+        return one.running(self.clock.now()).left > _WORTH_KILLING_SECONDS
 
     def _listen(self, workers: Workers, moment: float) -> None:
         """Wait for events, at most until that moment on the engine's clock."""
@@ -299,6 +303,7 @@ class Dispatcher:
             self.intake.take(workers.wait(0))
             for one in self.assignments:
                 self.intake.record_unused(one, "unfinished")
+                self.left_running += not self._can_end and self._is_worth_ending(one)
             self.recording.commit()
         finally:
             workers.close()

@@ -15,6 +15,7 @@ from paceline.display.text import arm_name
 from paceline.durations import say_seconds
 from paceline.errors import RaceWarning
 from paceline.journal.records import Record, Warned
+from paceline.races.history import RUNNING
 
 _WORTH_A_LOOK = 1.3  # times as many pulls as at the last look
 _A_WHILE_SECONDS = 10.0  # after this, a screen may say that a race takes long
@@ -24,7 +25,7 @@ _OF_A_SESSION = _LONG_RACE, _UNDECIDED, TABLE, _JOURNAL = ("long", "undecided", 
 _LOST = "lost"
 # About the work, or the machine, whatever the values are.
 LASTING = CHANGED, UNKNOWN = ("changed", "unknown")
-_NOT_OF_VALUES = frozenset({*_OF_A_SESSION, *LASTING, _LOST})
+_NOT_OF_VALUES = frozenset({*_OF_A_SESSION, *LASTING, _LOST, RUNNING})
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,19 @@ def _apart(gap: float, error: float) -> str:
         return f"{gap:.2g}"
     decimals = max(0, 1 - math.floor(math.log10(error)))
     return f"{gap:.{decimals}f} ± {error:.{decimals}f}"
+
+
+def say_left_running(pulls: int, engine: str) -> str:
+    """What a race leaves behind on an engine that cannot end pulls.
+
+    >>> print(say_left_running(1, "executor"))
+    1 pull was still running when the race was over, and goes on: the engine 'executor' cannot end it
+    """
+    were, goes, it = ("pull was", "goes", "it") if pulls == 1 else ("pulls were", "go", "them")
+    return (
+        f"{pulls} {were} still running when the race was over, and {goes} on: the engine "
+        f"{engine!r} cannot end {it}"
+    )
 
 
 def warn(text: str) -> None:

@@ -35,6 +35,9 @@ class Plan:
         return np.array(self.made.arms, dtype=np.int64)
 
 
+RUNNING = "running"  # what a warning is about: pulls that could not be ended with the session
+
+
 class History:
     """How far a race had come: its books, its plan, its warnings, and how long it ran."""
 
@@ -73,6 +76,7 @@ class History:
             self._options = record.problem | record.options
         elif isinstance(record, SessionBegun):
             self._forgive()
+            self.warnings.pop(RUNNING, None)
             options = self._options | record.options
             if needs_new_plan(self._options, options):
                 self.forget_plan()

@@ -27,9 +27,9 @@ from paceline.races.changes import (
     in_the_way,
     say_changes,
 )
-from paceline.races.concerns import CHANGED, UNKNOWN, warn
+from paceline.races.concerns import CHANGED, UNKNOWN, say_left_running, warn
 from paceline.races.forms import name_of, write_policy
-from paceline.races.history import History
+from paceline.races.history import RUNNING, History
 from paceline.races.identity import (
     ending_in,
     header_in,
@@ -217,6 +217,9 @@ def _race(
     if isinstance(outcome, Stopped):
         raise _failed(outcome.why, journal)
     assert isinstance(outcome, Verdict)
+    if dispatcher.left_running:
+        still = say_left_running(dispatcher.left_running, settings.engine.name)
+        session.teller.concerns.say(RUNNING, still, clock.elapsed())
     result = _result(session, outcome)
     dispatcher.recording.note(
         RaceEnded(
