@@ -80,6 +80,6 @@ def test_engines_are_known_by_name_in_their_catalog_only() -> None:
             if naming.search(line):
                 found.append(f"{place}:{number}: {line.strip()}")
     default = re.compile(
-        r'engine: (str \| Engine|Any) = "local"|^.*: "local",$|engine\\?": "local"'
+        r'engine: (str \| Engine \| Executor|Any) = "local"|^.*: "local",$|engine\\?": "local"'
     )
     assert [line for line in found if not default.search(line)] == []

@@ -10,7 +10,7 @@ from paceline.errors import InvalidInput, unknown_name
 
 
 def _later(module: str, name: str) -> Callable[..., Engine]:
-    """A constructor that imports its engine only when it is chosen: what it needs may be missing."""
+    """A constructor that imports its engine when it is chosen: what that needs may be missing."""
 
     def make(*given: Any) -> Engine:
         made: Engine = getattr(import_module(f"paceline.engines.{module}"), name)(*given)

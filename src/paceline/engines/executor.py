@@ -65,8 +65,9 @@ class ExecutorEngine:
         self._ask = ask
         if cores_per_pull is None and ask is None:
             cores_per_pull = 1
-        fixed = cores_per_pull is not None
-        self._per_pull = whole(cores_per_pull, "cores_per_pull") if fixed else None
+        self._per_pull = None
+        if cores_per_pull is not None:
+            self._per_pull = whole(cores_per_pull, "cores_per_pull")
         workers = size_of(executor)
         if cores is None and workers is None:
             raise InvalidInput(
@@ -123,9 +124,8 @@ def size_of(executor: Any) -> int | None:
         size = getattr(executor, name, None)
         if isinstance(size, int) and size > 0:
             return size
-    client = getattr(executor, "_client", None)  # Dask's
-    threads = client.nthreads() if hasattr(client, "nthreads") else {}
-    return sum(threads.values()) or None
+    client: Any = getattr(executor, "_client", None)  # Dask's
+    return sum(client.nthreads().values()) or None if hasattr(client, "nthreads") else None
 
 
 def runs_in_threads(executor: Executor) -> bool:

@@ -9,7 +9,6 @@ import uuid
 from dataclasses import dataclass, field
 
 from paceline.engines.jobs import Run
-from paceline.engines.local.wire import packed
 from paceline.engines.working import Answer, why, work
 from paceline.engines.workload import Workload
 

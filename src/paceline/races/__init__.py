@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 from paceline.commands import Command
@@ -50,7 +51,7 @@ def race(
     paired: bool | None = None,
     cores: int | None = None,
     cores_per_pull: int | tuple[int, int] | None = None,
-    engine: str | Engine = "local",
+    engine: str | Engine | Executor = "local",
     scaling: Scaling | None = None,
     policy: str | Policy | None = None,
     journal: str | os.PathLike[str] | None = None,

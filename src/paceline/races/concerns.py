@@ -175,8 +175,8 @@ def _apart(gap: float, error: float) -> str:
 def say_left_running(pulls: int, engine: str) -> str:
     """What a race leaves behind on an engine that cannot end pulls.
 
-    >>> print(say_left_running(1, "executor"))
-    1 pull was still running when the race was over, and goes on: the engine 'executor' cannot end it
+    >>> print(say_left_running(1, "ours"))
+    1 pull was still running when the race was over, and goes on: the engine 'ours' cannot end it
     """
     were, goes, it = ("pull was", "goes", "it") if pulls == 1 else ("pulls were", "go", "them")
     return (

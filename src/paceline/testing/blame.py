@@ -33,8 +33,9 @@ class BlameLaws(ABC):
         """After a death: later jobs go on; or the race stops, if it was said that it may."""
         try:
             ends = [driver.run(Run(1, number, 1)) for number in range(3)]
-        except RaceFailed as error:
-            assert not self.engine().abilities.replaces, error
+        except RaceFailed:
+            if self.engine().abilities.replaces:
+                raise
         else:
             assert all(isinstance(end, Finished) for end in ends)
 

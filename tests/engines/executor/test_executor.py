@@ -1,4 +1,4 @@
-"""Executors as engines: what they cannot do is said, and what befalls them stops no race unheard."""
+"""Executors as engines: what they cannot do is said, and so is what befalls them."""
 
 import os
 import random
@@ -112,8 +112,13 @@ def test_an_executor_of_unknown_size_needs_cores() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"cores": 0}, {"cores_per_pull": 0}, {"cores": 2, "cores_per_pull": 3}, {"group": 0}]
-    + [{"ask": 3}],
+    [
+        {"cores": 0},
+        {"cores_per_pull": 0},
+        {"cores": 2, "cores_per_pull": 3},
+        {"group": 0},
+        {"ask": 3},
+    ],
 )
 def test_wrong_arguments_are_refused(threads: ThreadPoolExecutor, wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
@@ -245,8 +250,8 @@ def test_a_broken_pool_stops_the_race_and_a_new_one_goes_on(tmp_path: Path) -> N
     assert any(isinstance(one, PullsLost) and one.what == "killed" for one in records)
     with ProcessPoolExecutor(2) as executor:
         result = paceline.race(evaluate, arms, engine=executor, journal=journal, progress=False)
-    with ThreadPoolExecutor(1) as executor:
-        undisturbed = paceline.race(evaluate, arms, engine=executor, progress=False)
+    with ThreadPoolExecutor(1) as threads:
+        undisturbed = paceline.race(evaluate, arms, engine=threads, progress=False)
     assert (result.best, result.confidence) == (undisturbed.best, undisturbed.confidence)
     assert not result.failures, "no arm is charged with it"
 
@@ -255,7 +260,7 @@ def test_an_executor_that_was_shut_down_stops_the_race() -> None:
     executor = ThreadPoolExecutor(2)
     executor.shutdown()
     began = time.monotonic()
-    with pytest.raises(RaceFailed, match="takes no work .*after shutdown"):
+    with pytest.raises(RaceFailed, match=r"takes no work .*after shutdown"):
         paceline.race(noisy, [0.0, 1.0], engine=executor, progress=False)
     assert time.monotonic() - began < 10
 
