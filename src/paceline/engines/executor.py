@@ -12,7 +12,6 @@ from paceline.core.arrays import whole
 from paceline.engines.base import Abilities
 from paceline.engines.events import Event, Failed, Failure, Lost
 from paceline.engines.jobs import Job
-from paceline.engines.local.wire import packed
 from paceline.engines.sending import Parcel, do, serve
 from paceline.engines.working import Answer
 from paceline.engines.workload import Workload
@@ -24,6 +23,7 @@ _LARGEST_GROUP = 128  # pulls: sending more at once saves nothing that can be me
 _LOCAL_GROUP_SECONDS, _GROUP_SECONDS = 0.01, 0.1
 _BREAKING_SECONDS = 1.0  # from the first future that says so until all do
 _MOST_NAMED = 4
+_PROCESSES_PER_CORE = 4  # if more ask for the workload, each call has a process of its own
 _DEAF_SECONDS = 0.5  # Windows hears a Ctrl-C only between two waits
 
 Ask = Callable[..., "Future[Any]"]
@@ -105,7 +105,7 @@ class ExecutorEngine:
 
     def open(self, workload: Workload, cores: int) -> "ExecutorWorkers":
         """Send the jobs of a race to the executor."""
-        parcel = None if self.in_threads else Parcel(packed(workload))
+        parcel = None if self.in_threads else Parcel.of(workload)
         return ExecutorWorkers(self._executor, self._ask, workload, parcel, cores)
 
     def now(self) -> float:
@@ -152,7 +152,8 @@ class ExecutorWorkers:
         self._ask = ask
         self._workload = workload
         self._parcel = parcel  # None: calls run in this process
-        self._unasked = cores  # how many more jobs bring the workload along: a worker needs it
+        self._cores = self._first = cores  # the first jobs bring the workload along
+        self._asked = 0  # how often a process had to ask for it
         self._jobs: dict[int, Job] = {}
         self._futures: dict[int, Future[Any]] = {}
         self._answers: SimpleQueue[tuple[int, Future[Any]]] = SimpleQueue()
@@ -170,11 +171,12 @@ class ExecutorWorkers:
         function: Callable[..., Any] = do
         arguments: tuple[Any, ...] = (self._workload, job.runs, job.cores)
         if self._parcel is not None:
-            brings = asked or self._parcel.is_small or self._unasked > 0
-            self._unasked -= 1
+            self._first -= 1
+            brings = asked or self._first >= 0 or self._asked > _PROCESSES_PER_CORE * self._cores
             content = self._parcel.content if brings else None
             function = serve
-            arguments = (self._parcel.token, content, job.number, job.runs, job.cores)
+            runs = [tuple(run) for run in job.runs]
+            arguments = (self._parcel.token, content, job.number, runs, job.cores)
         try:
             if self._ask is None:
                 future = self._executor.submit(function, *arguments)
@@ -241,13 +243,15 @@ class ExecutorWorkers:
             return [Failed(job.number, Failure("killed", what))]
         answer = future.result()
         if answer is None and self._parcel is not None:  # in a process that has no workload yet
+            self._asked += 1
             self._jobs[job.number] = job
             self._submit(job, asked=True)
             return []
-        if not isinstance(answer, Answer) or len(answer.values) > job.pulls:
+        try:
+            return Answer(*answer).events(job.number)
+        except (TypeError, AttributeError):
             what = f"the executor gave a {type(answer).__name__} that is no answer"
             return [Failed(job.number, Failure("killed", what))]
-        return answer.events(job.number)
 
     def _broke(self, lost: list[Job], error: BaseException) -> Iterator[Event]:
         """A worker died, and the executor with it: every job under way may be to blame."""

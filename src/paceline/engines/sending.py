@@ -6,13 +6,17 @@ workload as well, which it keeps for later jobs.
 
 import pickle
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from paceline.engines.events import Failure
 from paceline.engines.jobs import Run
+from paceline.engines.local.wire import packed
 from paceline.engines.working import Answer, why, work
 from paceline.engines.workload import Workload
 
-_SMALL_BYTES = 1 << 14  # it costs less to send this than to be asked for it
+Sent = tuple[list[float], list[float], Failure | None]  # an `Answer`, as it travels
+
 _MOST_KEPT = 4  # workloads: a worker may serve many races, one after the other
 
 _kept: dict[str, Workload] = {}  # of this process, by token; the latest come last
@@ -22,31 +26,32 @@ _kept: dict[str, Workload] = {}  # of this process, by token; the latest come la
 class Parcel:
     """A pickled workload and its token.
 
-    >>> parcel = Parcel(packed(Workload(abs, [-2.0, 1.0], lambda *_: [0])))
-    >>> serve(parcel.token, None, 0, (Run(0, 0, 1),), cores=1) is None
+    >>> parcel = Parcel.of(Workload(abs, [-2.0, 1.0], lambda *_: [0]))
+    >>> serve(parcel.token, None, 0, [(0, 0, 1)], cores=1) is None
     True
-    >>> serve(parcel.token, parcel.content, 0, (Run(0, 0, 1),), cores=1).values
+    >>> serve(parcel.token, parcel.content, 0, [(0, 0, 1)], cores=1)[0]
     [2.0]
-    >>> serve(parcel.token, None, 0, (Run(1, 0, 1),), cores=1).values
+    >>> serve(parcel.token, None, 0, [(1, 0, 1)], cores=1)[0]
     [1.0]
     """
 
     content: bytes
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    @property
-    def is_small(self) -> bool:
-        """Whether it may go along with every job."""
-        return len(self.content) <= _SMALL_BYTES
+    @classmethod
+    def of(cls, workload: Workload) -> "Parcel":
+        """Pickle a workload; refuses what cannot be."""
+        return cls(packed(workload))
 
 
 def serve(
-    token: str, content: bytes | None, _job: int, runs: tuple[Run, ...], cores: int
-) -> Answer | None:
+    token: str, content: bytes | None, _job: int, runs: list[tuple[int, int, int]], cores: int
+) -> Sent | None:
     """Do the pulls of a job in this process; None if the workload is not known here.
 
     Nothing is raised, whatever pulls do: what they raise may not be fit to be sent back. The number
-    of the job makes each call another, for libraries that remember calls.
+    of the job makes each call another, for libraries that remember calls. What is sent is plain:
+    for a class, a process looks up where it is defined, each time.
     """
     workload = _kept.get(token)
     if workload is None:
@@ -55,14 +60,14 @@ def serve(
         try:
             workload = pickle.loads(content)
         except BaseException as error:  # whatever the user's modules raise when imported
-            return Answer([], [], why(error, "could not be loaded"))
+            return [], [], why(error, "could not be loaded")
         for old in [*_kept][: 1 - _MOST_KEPT]:
             _kept.pop(old, None)
         _kept[token] = workload
-    return do(workload, runs, cores)
+    return tuple(do(workload, [Run(*run) for run in runs], cores))  # type: ignore[return-value]
 
 
-def do(workload: Workload, runs: tuple[Run, ...], cores: int) -> Answer:
+def do(workload: Workload, runs: Sequence[Run], cores: int) -> Answer:
     """Do the pulls of a job in this process; nothing is raised."""
     try:
         return work(workload, runs, cores, catch=(BaseException,))

@@ -1,8 +1,9 @@
 """The pulls of a job, done in this process: for engines whose workers belong to another library."""
 
-import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from operator import sub
 from typing import Any, NamedTuple
 
 from paceline.engines.events import Event, Failed, Failure, Finished, Values
@@ -47,22 +48,20 @@ def work(
     if workload.is_command:
         return _run_all(workload, runs, cores)
     values: list[float] = []
-    seconds: list[float] = []
-    call, clock, is_finite = _call(workload, cores), time.perf_counter, math.isfinite
-    turns = _turns(workload, runs)
-    start = clock()
-    for arm, seed in turns:
+    call, turns, clock = _call(workload, cores), _turns(workload, runs), time.perf_counter
+    moments = [clock()]  # short pulls: what is done for each of them here counts
+    failure = None
+    for given in turns:
         try:
-            value = call(arm, seed)
-            if type(value) is not float or not is_finite(value):
+            value = call(*given)
+            if type(value) is not float or value - value != 0.0:  # which is so for nan, infinity
                 value = number_of(value)
         except catch as error:
-            return Answer(values, seconds, why(error))
-        end = clock()
+            failure = why(error)
+            break
+        moments.append(clock())
         values.append(value)
-        seconds.append(end - start)
-        start = end
-    return Answer(values, seconds)
+    return Answer(values, list(map(sub, moments[1:], moments)), failure)
 
 
 def why(error: BaseException, what: str = "") -> Failure:
@@ -76,29 +75,29 @@ def why(error: BaseException, what: str = "") -> Failure:
     return Failure(*trouble(error, what))
 
 
-def _call(workload: Workload, cores: int) -> Callable[[Any, int], Any]:
+def _call(workload: Workload, cores: int) -> Callable[..., Any]:
+    """The function of an arm, and of a seed if it takes one."""
     evaluate = workload.evaluate
     assert callable(evaluate)
     fixed = {workload.unit: cores} if workload.takes_cores else {}
     if workload.takes_seed:
         return lambda arm, seed: evaluate(arm, seed=seed, **fixed)
-    return lambda arm, _: evaluate(arm, **fixed)
+    return partial(evaluate, **fixed) if fixed else evaluate
 
 
-def _turns(workload: Workload, runs: Sequence[Run]) -> list[tuple[Any, int]]:
-    """The arm and the seed of each pull, in turn; seeds are cheap if many are made at once."""
+def _turns(workload: Workload, runs: Sequence[Run]) -> Iterable[tuple[Any, ...]]:
+    """What the function is given for each pull, in turn; seeds are cheaper if made together."""
     arms = workload.arms
-    if not workload.takes_seed:
-        return [(arms[arm], 0) for arm, _ in in_turn(runs)]
-    if len(runs) == 1:
-        arm = arms[runs[0].arm]
-        return [(arm, seed) for seed in workload.seeds(*runs[0])]
-    seeds = {
-        (run.arm, run.first + place): seed
+    given: list[list[tuple[Any, ...]]] = [
+        [(arms[run.arm], seed) for seed in workload.seeds(*run)]
+        if workload.takes_seed
+        else [(arms[run.arm],)] * run.pulls
         for run in runs
-        for place, seed in enumerate(workload.seeds(*run))
-    }
-    return [(arms[arm], seeds[arm, number]) for arm, number in in_turn(runs)]
+    ]
+    if len(runs) == 1:
+        return given[0]
+    places = [Run(place, 0, run.pulls) for place, run in enumerate(runs)]
+    return [given[place][number] for place, number in in_turn(places)]
 
 
 def _run_all(workload: Workload, runs: Sequence[Run], cores: int) -> Answer:

@@ -88,7 +88,6 @@ class Dispatcher:
         self._workers = workers
         self._can_end = can_end
         self._rules = rules
-        self.left_running = 0  # pulls that could not be ended when the race was over
         self.begin(np.arange(arms))
 
     def begin(
@@ -293,17 +292,19 @@ class Dispatcher:
             return ArmsFailed(arms)
         return None
 
-    def finish(self) -> None:
-        """Record what came late, then end everything."""
+    def finish(self) -> int:
+        """Record what came late, then end everything; return how many jobs could not be ended."""
         workers, self._workers = self._workers, None
         if workers is None:
-            return
+            return 0
+        left = 0
         self.intake.puts_arms_out = False
         try:
             self.intake.take(workers.wait(0))
             for one in self.assignments:
                 self.intake.record_unused(one, "unfinished")
-                self.left_running += not self._can_end and self._is_worth_ending(one)
+                left += not self._can_end and self._is_worth_ending(one)
             self.recording.commit()
         finally:
             workers.close()
+        return left

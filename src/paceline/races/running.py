@@ -213,12 +213,12 @@ def _race(
         dispatcher.finish()
         raise Interrupted(_how_to_resume(settings, dispatcher)) from None
     finally:
-        dispatcher.finish()
+        left = dispatcher.finish()
     if isinstance(outcome, Stopped):
         raise _failed(outcome.why, journal)
     assert isinstance(outcome, Verdict)
-    if dispatcher.left_running:
-        still = say_left_running(dispatcher.left_running, settings.engine.name)
+    if left:
+        still = say_left_running(left, settings.engine.name)
         session.teller.concerns.say(RUNNING, still, clock.elapsed())
     result = _result(session, outcome)
     dispatcher.recording.note(

