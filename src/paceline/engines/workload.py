@@ -24,6 +24,7 @@ class Workload:
     seeds: SeedsOf
     unit: str = "cores"
     memory: int | None = None
+    packed: bytes | None = None  # what workers load, where it was made elsewhere
 
     @property
     def is_command(self) -> bool:

@@ -11,12 +11,12 @@ from paceline.engines.local.process.killing import KEEPER
 MARK = "PACELINE_WORKERS"  # an environment variable that marks every process started
 
 
-def end_marked(mark: str, until: float) -> None:
+def end_marked(mark: str, until: float, variable: str = MARK) -> None:
     """Kill the processes that carry the mark in their environment, until none is left.
 
     Keepers are spared, but waited for: they know of processes that have lost the mark.
     """
-    while (marked := _marked(mark)) and time.monotonic() < until:
+    while (marked := _marked(mark, variable)) and time.monotonic() < until:
         for process in marked:
             if _read(process, "comm").strip() != KEEPER.encode():
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -24,9 +24,9 @@ def end_marked(mark: str, until: float) -> None:
         time.sleep(0.001)
 
 
-def _marked(mark: str) -> list[int]:
+def _marked(mark: str, variable: str) -> list[int]:
     """The processes with that mark, except this one; dead ones have no environment."""
-    wanted = f"{MARK}={mark}".encode()
+    wanted = f"{variable}={mark}".encode()
     others = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     return [
         process

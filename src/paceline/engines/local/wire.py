@@ -28,6 +28,8 @@ def pack(workload: Workload) -> bytes:
     """
     if workload.is_command:
         return b""
+    if workload.packed is not None:
+        return workload.packed
     unit = workload.unit if workload.takes_cores else ""
     return packed((workload.evaluate, list(workload.arms), workload.takes_seed, unit))
 

@@ -1,0 +1,154 @@
+"""What runs inside the worker processes of Ray: the pulls of a job, in processes below.
+
+The local workers do the pulls. So a pull can be ended with all that it has started, while Ray's
+process lives on (a new one takes a second to start); and how a pull has died is known, which Ray
+does not tell.
+"""
+
+import contextlib
+import os
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import Any
+
+from paceline.engines.events import Began, Event, Failed, Failure, Finished, Loading, Lost, Values
+from paceline.engines.jobs import Job
+from paceline.engines.local.leftovers import end_marked
+from paceline.engines.local.workers import LocalWorkers
+from paceline.engines.working import Answer
+from paceline.engines.workload import Workload
+
+MARK = "PACELINE_RAY_RACE"  # an environment variable of all processes that a race has on a node
+BEGAN = None  # what a job says before its answer, when its first pull begins
+
+_LOOK_SECONDS = 0.05  # how often a job looks whether it was told to end
+_UNUSED_SECONDS = 30.0  # then the race is taken to be over
+_MOST_IDLE = 2  # processes of a job's host that are kept for other core counts
+
+
+def stand_in(workload: Workload, packed: bytes) -> Workload:
+    """A workload for a process that need not load the user's function itself: it is `packed`.
+
+    >>> mine = Workload(lambda arm, *, seed: 0.0, [1, 2, 3], lambda *pulls: [7])
+    >>> sent = stand_in(mine, b"...")
+    >>> sent.takes_seed, len(sent.arms), sent.packed
+    (True, 3, b'...')
+    """
+    evaluate = _takes_seed if workload.takes_seed else _takes_none
+    return replace(workload, evaluate=evaluate, arms=range(len(workload.arms)), packed=packed)
+
+
+def _takes_seed(arm: int, *, seed: int) -> float:
+    raise NotImplementedError
+
+
+def _takes_none(arm: int) -> float:
+    raise NotImplementedError
+
+
+@dataclass
+class _Host:
+    """The local workers of a race in this process, and when they were last used."""
+
+    workers: LocalWorkers
+    used: float
+
+
+_hosts: dict[str, _Host] = {}  # by race
+
+
+def do(parcel: list[Any], race: str, job: Job) -> Iterator[Answer | None]:
+    """Do the pulls of a job; say when the first has begun, and then how it went.
+
+    `parcel` holds a reference to the pickled workload, which only the first job here needs.
+    """
+    with _told_to_end() as told:
+        workers = _workers_of(race, parcel)
+        try:
+            yield from _follow(workers, job, told)
+        finally:
+            _hosts[race].used = time.monotonic()
+            if "CUDA_VISIBLE_DEVICES" in os.environ and _is_on_devices():
+                # Others may get these devices next, and this process others.
+                _hosts.pop(race).workers.close()
+
+
+def _follow(workers: LocalWorkers, job: Job, told: threading.Event) -> Iterator[Answer | None]:
+    workers.start(job)
+    values: list[float] = []
+    seconds: list[float] = []
+    ended = False
+    first = True
+    while True:
+        if told.is_set() and not ended:
+            ended = True
+            workers.end(job.number)
+        events = workers.wait(0 if first else _LOOK_SECONDS)
+        if first and not any(isinstance(event, Loading) for event in events):
+            yield BEGAN
+        first = False
+        for event in events:
+            if isinstance(event, Began):
+                yield BEGAN
+            elif isinstance(event, Values):
+                values += event.values
+                seconds += event.seconds
+            elif isinstance(event, Finished | Failed | Lost):
+                yield Answer(values, seconds, _failure(event))
+                return
+
+
+def _failure(event: Event) -> Failure | None:
+    if isinstance(event, Failed):
+        return event.failure
+    return Failure("machine", event.why or "was told to end") if isinstance(event, Lost) else None
+
+
+def sweep(race: str, seconds: float) -> None:
+    """End all that a race has left on this node."""
+    if race in _hosts:
+        _hosts.pop(race).workers.close()
+    end_marked(race, time.monotonic() + seconds, MARK)
+
+
+def _workers_of(race: str, parcel: list[Any]) -> LocalWorkers:
+    """Those of the race, or new ones; those of races that seem to be over are closed."""
+    if race not in _hosts:
+        import ray
+
+        now = time.monotonic()
+        for name in [name for name, one in _hosts.items() if one.used + _UNUSED_SECONDS < now]:
+            _hosts.pop(name).workers.close()
+        workload: Workload = pickle.loads(ray.get(parcel[0]))
+        os.environ[MARK] = race  # it is inherited
+        try:
+            _hosts[race] = _Host(LocalWorkers(workload, (), _MOST_IDLE), now)
+        finally:
+            del os.environ[MARK]
+    return _hosts[race].workers
+
+
+def _is_on_devices() -> bool:
+    import ray
+
+    return bool(ray.get_gpu_ids())
+
+
+@contextlib.contextmanager
+def _told_to_end() -> Iterator[threading.Event]:
+    """Ray tells a task to end by an interrupt: it is noted, for it must not tear anything apart."""
+    told = threading.Event()
+
+    def note(_signal: int, _frame: FrameType | None) -> None:
+        told.set()
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield told
+    finally:
+        signal.signal(signal.SIGINT, before)
