@@ -11,7 +11,7 @@ from paceline.engines.local.process.killing import KEEPER
 MARK = "PACELINE_WORKERS"  # an environment variable that marks every process started
 
 
-def end_marked(mark: str, until: float, variable: str = MARK) -> None:
+def end_marked(mark: str, until: float, variable: str = MARK, number: int = signal.SIGKILL) -> None:
     """Kill the processes that carry the mark in their environment, until none is left.
 
     Keepers are spared, but waited for: they know of processes that have lost the mark.
@@ -20,7 +20,7 @@ def end_marked(mark: str, until: float, variable: str = MARK) -> None:
         for process in marked:
             if _read(process, "comm").strip() != KEEPER.encode():
                 with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(process, signal.SIGKILL)
+                    os.kill(process, number)
         time.sleep(0.001)
 
 

@@ -1,11 +1,15 @@
 """The nodes of a Ray cluster, each with its place in the pool of a race."""
 
+import contextlib
+import errno
+import selectors
 import socket
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-_ANSWER_SECONDS = 0.5  # what a node that is still there takes to accept a connection, at most
+_ANSWER_SECONDS = 0.2  # a machine that is there takes less to accept or refuse a connection
 
 
 @dataclass(frozen=True)
@@ -23,15 +27,38 @@ class Node:
         """How many cores, or devices, a race may have of it."""
         return self.gpus if unit == "gpus" else self.cores
 
-    def answers(self) -> bool:
-        """Whether its Ray process takes connections: Ray itself needs seconds to call it dead."""
-        try:
-            socket.create_connection((self.host, self.port), _ANSWER_SECONDS).close()
-        except ConnectionRefusedError:
-            return False
-        except OSError:  # a firewall, or a network that is slow: that says nothing
-            return True
-        return True
+
+def refusing(nodes: Sequence[Node]) -> list[Node]:
+    """Those whose Ray process is gone while their machine is still there to say so.
+
+    Ray itself believes in such a node for a quarter of a minute. One that says nothing at all may
+    be behind a firewall, or slow: about that one, Ray knows better.
+    """
+    found: list[Node] = []
+    until = time.monotonic() + _ANSWER_SECONDS
+    with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
+        for node in nodes:
+            try:
+                channel = stack.enter_context(socket.socket(_family(node.host)))
+                channel.setblocking(False)
+                status = channel.connect_ex((node.host, node.port))
+            except OSError:  # its name is not known here
+                continue
+            if status == errno.ECONNREFUSED:
+                found.append(node)
+            elif status == errno.EINPROGRESS:
+                selector.register(channel, selectors.EVENT_WRITE, node)
+        while selector.get_map() and (left := until - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                selector.unregister(key.fileobj)
+                channel = cast(socket.socket, key.fileobj)
+                if channel.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNREFUSED:
+                    found.append(key.data)
+    return found
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def usable(listing: Iterable[Mapping[str, Any]]) -> list[Node]:
@@ -79,7 +106,9 @@ class Roster:
         here = {node.name for node in alive}
         left = [one for one in self.nodes if one.name not in here | self.gone]
         came = [one for one in alive if one.name not in {node.name for node in self.nodes}]
-        back = [one for one in alive if one.name in self.silent and one.answers()]
+        silent = [one for one in alive if one.name in self.silent]
+        still = refusing(silent) if silent else []
+        back = [one for one in silent if one not in still]
         self.gone |= {one.name for one in left}
         self.gone -= {one.name for one in back}
         self.silent = {name for name in self.silent & here if name in self.gone}
@@ -102,6 +131,10 @@ class Roster:
     def is_gone(self, place: int) -> bool:
         """Whether the node of that place is gone."""
         return self.nodes[place].name in self.gone
+
+    def gone_places(self) -> set[int]:
+        """The places of nodes that are gone."""
+        return {place for place, one in enumerate(self.nodes) if one.name in self.gone}
 
     def sizes(self, unit: str) -> tuple[int, ...]:
         """The cores, or devices, of each place."""

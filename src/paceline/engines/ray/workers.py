@@ -14,11 +14,12 @@ from paceline.engines.jobs import Job
 from paceline.engines.local import wire
 from paceline.engines.local.packing import dumps
 from paceline.engines.ray import host
-from paceline.engines.ray.roster import Roster, usable
+from paceline.engines.ray.roster import Roster, refusing, usable
 from paceline.engines.working import Answer
 from paceline.engines.workload import Workload
 
 _LOOK_SECONDS = 1.0  # how often to look which nodes there are
+_MOST_LOOKED_AT = 16  # nodes that are asked at a time whether they are still there
 _BEGIN_SECONDS = 0.1  # a job that has not begun by then is said to be loading
 _PATIENCE_SECONDS = 5.0  # that a job gets to end, before its Ray worker is killed
 _SETTLING_SECONDS = 2.5  # in which the keepers end what a killed Ray worker has left
@@ -64,6 +65,7 @@ class RayWorkers:
         self._settling: deque[tuple[float, int]] = deque()  # jobs whose Ray worker was killed
         self._unsaid: list[Event] = []
         self._next_look = 0.0
+        self._looks = 0
         self._used: set[int] = set()  # places
         self._on_close = on_close
 
@@ -198,7 +200,7 @@ class RayWorkers:
             failure = Failure("killed", "was ended by Ray: its node ran out of memory", str(error))
             return self._over(one, Failed(one.number, failure))
         is_task = isinstance(error, kinds.RayTaskError | kinds.TaskCancelledError)
-        if not is_task and not self._roster.nodes[one.place].answers():
+        if not is_task and refusing([self._roster.nodes[one.place]]):
             return self._resized(self._roster.lose(one.place))
         lines = str(error).strip().splitlines() or [type(error).__name__]
         why = (lines[-1] if is_task else lines[0])[:_LONGEST_WHY]
@@ -209,8 +211,14 @@ class RayWorkers:
         if time.monotonic() < self._next_look:
             return []
         self._next_look = time.monotonic() + _LOOK_SECONDS
-        changed = self._roster.update(usable(self._ray.nodes()))
-        return self._resized(changed) if changed else []
+        changes = [self._roster.update(usable(self._ray.nodes()))]
+        busy = sorted({one.place for one in self._jobs.values()} - self._roster.gone_places())
+        some = busy[self._looks % len(busy) :][:_MOST_LOOKED_AT] if busy else []
+        self._looks += len(some)
+        for node in refusing([self._roster.nodes[place] for place in some]):
+            changes.append(self._roster.lose(self._roster.nodes.index(node)))
+        why = ", ".join(filter(None, changes))
+        return self._resized(why) if why else []
 
     def _resized(self, why: str) -> list[Event]:
         """The pool has changed: jobs of nodes that are gone are lost."""

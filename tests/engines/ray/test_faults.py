@@ -1,0 +1,101 @@
+"""Nodes of a real Ray cluster are killed and added in the midst of a race."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'paceline[ray]'")
+
+import paceline
+from paceline.core.seeds import pull_seeds
+from paceline.engines.ray import RayEngine
+from paceline.engines.simulated import SimulatedEngine
+
+from .clusters import CORES, Nodes, cluster
+
+REPEATS = int(os.environ.get("PACELINE_RAY_REPEATS", "2"))
+ARMS = [arm / 64 for arm in range(64)]
+GIVEN: dict[str, Any] = {
+    "noise": "normal",
+    "paired": False,
+    "cores_per_pull": 4,
+    "progress": False,
+}
+
+
+def value(arm: float, seed: int) -> float:
+    return arm + 0.03 * float(np.random.default_rng(seed).normal())
+
+
+def evaluate(arm: float, *, seed: int, cores: int) -> float:
+    time.sleep(0.4 * cores**-0.5)
+    return value(arm, seed)
+
+
+def quick(arm: float, *, seed: int, cores: int) -> float:
+    return value(arm, seed)
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    with cluster() as made:
+        yield made
+
+
+def recorded(journal: Path) -> dict[tuple[int, int], float]:
+    """The values in a journal by arm and pull; none may be there twice."""
+    found: dict[tuple[int, int], float] = {}
+    for line in journal.read_text().splitlines():
+        record = json.loads(line)
+        runs, values = record.get("pulls"), record.get("values")
+        if runs and values:
+            keys = [(arm, first + k) for arm, first, pulls in runs for k in range(pulls)]
+            assert not set(keys) & set(found), "a pull has two values"
+            found |= dict(zip(keys, values, strict=True))
+    return found
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("repeat", range(REPEATS))
+def test_a_node_is_killed_and_one_added(nodes: Nodes, tmp_path: Path, repeat: int) -> None:
+    """No recorded result is lost, and the verdict is that of an undisturbed race."""
+    undisturbed = paceline.race(quick, ARMS, engine=SimulatedEngine(2 * CORES), **GIVEN)
+    pulls: list[int] = [0]
+    journal = tmp_path / "race.jsonl"
+
+    def follow(standing: paceline.Standing) -> None:
+        pulls.append(standing.pulls)
+
+    def race() -> paceline.Result:
+        engine = RayEngine()
+        assert engine.available().nodes == (CORES, CORES)
+        return paceline.race(
+            evaluate, ARMS, engine=engine, journal=journal, callbacks=[follow], **GIVEN
+        )
+
+    with ThreadPoolExecutor(1) as pool:  # Ray adds nodes from the main thread only
+        racing = pool.submit(race)
+        while pulls[-1] < 100 and not racing.done():
+            time.sleep(0.02)
+        before = pulls[-1]
+        nodes.kill(repeat % 2)
+        after = pulls[-1]
+        while pulls[-1] < after + 20 and not racing.done():
+            time.sleep(0.02)
+        nodes.add()
+        result = racing.result(timeout=240)
+    assert before < len(recorded(journal)), "it was killed in mid-race"
+    assert (result.index, result.verdict) == (undisturbed.index, undisturbed.verdict)
+    assert [cores for _, cores in result.timeline.pool] == [40, 20, 40]
+    values = recorded(journal)
+    assert len(values) == sum(arm.pulls for arm in result.arms)
+    for (arm, pull), got in values.items():
+        assert got == value(ARMS[arm], pull_seeds(0, arm, pull, 1)[0])
+    assert not any(arm.status == "failed" for arm in result.arms)
