@@ -15,12 +15,13 @@ from paceline.engines.catalog import find_engine, spec_of
 from paceline.engines.events import Event, Finished, Lost
 from paceline.engines.jobs import Job, Run
 from paceline.engines.ray import RayEngine, workers
+from paceline.engines.ray.tasks import Tasks
 from paceline.engines.ray.workers import RayWorkers
 from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput, MissingExtra
 from paceline.testing.driving import Driver, seeds
 
-ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'paceline[ray]'")
+ray: Any = pytest.importorskip("ray", reason="Ray is not installed: pip install 'paceline[ray]'")
 
 
 def marked(text: str) -> list[int]:
@@ -86,21 +87,21 @@ def test_memory_is_asked_for_and_nothing_is_left_behind() -> None:
     result = paceline.race(lambda arm, *, seed: arm + seed % 7, [1.0, 50.0], engine=engine, **given)
     assert result.best == 50.0
     (opened,) = engine.opened
-    assert opened._workload.memory == 100_000_000
-    assert eventually_none(opened._race)
+    assert opened._tasks.workload.memory == 100_000_000
+    assert eventually_none(opened._tasks.race)
 
 
 @pytest.mark.usefixtures("one_node")
 def test_a_job_that_does_not_heed_an_interrupt_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its Ray worker is killed then; what that leaves is gone before the job is."""
     monkeypatch.setattr(workers, "_PATIENCE_SECONDS", 0.5)
-    cancel = RayWorkers._cancel
+    cancel = Tasks.cancel
 
-    def only_forced(self: RayWorkers, one: Any, *, force: bool) -> None:
+    def only_forced(self: Tasks, stream: Any, *, force: bool) -> None:
         if force:
-            cancel(self, one, force=True)
+            cancel(self, stream, force=True)
 
-    monkeypatch.setattr(RayWorkers, "_cancel", only_forced)
+    monkeypatch.setattr(Tasks, "cancel", only_forced)
     engine = RayEngine()
 
     def long(arm: float) -> float:
@@ -114,12 +115,12 @@ def test_a_job_that_does_not_heed_an_interrupt_is_killed(monkeypatch: pytest.Mon
         driver = Driver(engine, opened, 60.0)
         job = driver.start(Run(0, 0, 1))
         until = time.monotonic() + 30.0
-        while len(marked(opened._race)) < 4 and time.monotonic() < until:
+        while len(marked(opened._tasks.race)) < 4 and time.monotonic() < until:
             driver.listen(0.1)
         opened.end(job.number)
         driver.finish(job)
         assert driver.heard[job.number][-1] == Lost(job.number)
-        assert not marked(opened._race)
+        assert not marked(opened._tasks.race)
     finally:
         opened.close()
 
@@ -153,7 +154,6 @@ def test_a_ray_worker_that_is_killed_costs_no_arm_anything() -> None:
 @pytest.mark.engines
 @pytest.mark.usefixtures("one_node")
 def test_a_race_may_run_inside_a_ray_task() -> None:
-    @ray.remote(num_cpus=1)
     def inside() -> Any:
         def evaluate(arm: float, *, seed: int) -> float:
             return arm + seed % 7
@@ -161,14 +161,14 @@ def test_a_race_may_run_inside_a_ray_task() -> None:
         result = paceline.race(evaluate, [1.0, 50.0], engine="ray", cores=2, progress=False)
         return result.best
 
-    assert ray.get(inside.remote(), timeout=120) == 50.0
+    assert ray.get(ray.remote(num_cpus=1)(inside).remote(), timeout=120) == 50.0
 
 
 DRIVER = """
 import sys, time, types, paceline
-from paceline.engines.ray import RayEngine, workers
+from paceline.engines.ray import RayEngine, tasks
 
-workers.uuid = types.SimpleNamespace(uuid4=lambda: types.SimpleNamespace(hex=sys.argv[2]))
+tasks.uuid = types.SimpleNamespace(uuid4=lambda: types.SimpleNamespace(hex=sys.argv[2]))
 
 def evaluate(arm):
     time.sleep(600.0)

@@ -75,7 +75,8 @@ def test_a_node_is_killed_and_one_added(nodes: Nodes, tmp_path: Path, repeat: in
 
     def race() -> paceline.Result:
         engine = RayEngine()
-        assert engine.available().nodes == (CORES, CORES)
+        while len(engine.available().nodes) > 2:  # until Ray knows which died the last time
+            time.sleep(0.5)
         return paceline.race(
             evaluate, ARMS, engine=engine, journal=journal, callbacks=[follow], **GIVEN
         )

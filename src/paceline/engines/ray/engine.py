@@ -6,6 +6,7 @@ from typing import Any
 
 from paceline.engines.base import Abilities
 from paceline.engines.ray.roster import Roster, usable
+from paceline.engines.ray.tasks import Tasks
 from paceline.engines.ray.workers import RayWorkers
 from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput, MissingExtra
@@ -88,7 +89,7 @@ class RayEngine:
                     f"the race wants {cores} {workload.unit}, and the Ray cluster has {has}: lower "
                     "cores, or add nodes"
                 )
-            workers = RayWorkers(self._ray, roster, workload, self._closed)
+            workers = RayWorkers(Tasks(self._ray, workload), roster, self._closed)
             self._open += 1
         return workers
 

@@ -24,9 +24,11 @@ from paceline.engines.working import Answer
 from paceline.engines.workload import Workload
 
 MARK = "PACELINE_RAY_RACE"  # an environment variable of all processes that a race has on a node
-BEGAN = None  # what a job says before its answer, when its first pull begins
+BEGAN = None  # what a job that is not short says before its answer, once it has begun
+NEEDS_PARCEL = "needs the parcel"  # what a job says instead if this process has none of the race
 
 _LOOK_SECONDS = 0.05  # how often a job looks whether it was told to end
+_ENDING_SECONDS = 5.0
 _UNUSED_SECONDS = 30.0  # then the race is taken to be over
 _MOST_IDLE = 2  # processes of a job's host that are kept for other core counts
 
@@ -62,11 +64,15 @@ class _Host:
 _hosts: dict[str, _Host] = {}  # by race
 
 
-def do(parcel: list[Any], race: str, job: Job) -> Iterator[Answer | None]:
-    """Do the pulls of a job; say when the first has begun, and then how it went.
+def do(parcel: list[Any], race: str, job: Job) -> Iterator[Answer | str | None]:
+    """Do the pulls of a job; say that it has begun, unless it is short, and then how it went.
 
-    `parcel` holds a reference to the pickled workload, which only the first job here needs.
+    `parcel` holds a reference to the pickled workload, or nothing: only the first job here needs
+    it, and to keep track of references costs Ray a seventh of a task.
     """
+    if not parcel and race not in _hosts:
+        yield NEEDS_PARCEL
+        return
     with _told_to_end() as told:
         workers = _workers_of(race, parcel)
         try:
@@ -79,27 +85,40 @@ def do(parcel: list[Any], race: str, job: Job) -> Iterator[Answer | None]:
 
 
 def _follow(workers: LocalWorkers, job: Job, told: threading.Event) -> Iterator[Answer | None]:
-    workers.start(job)
     values: list[float] = []
     seconds: list[float] = []
-    ended = False
-    first = True
+    loading = said = ended = False
+    workers.start(job)
     while True:
-        if told.is_set() and not ended:
-            ended = True
-            workers.end(job.number)
-        events = workers.wait(0 if first else _LOOK_SECONDS)
-        if first and not any(isinstance(event, Loading) for event in events):
-            yield BEGAN
-        first = False
+        events = workers.wait(_LOOK_SECONDS)
         for event in events:
-            if isinstance(event, Began):
-                yield BEGAN
+            if isinstance(event, Loading | Began):
+                loading = isinstance(event, Loading)
             elif isinstance(event, Values):
                 values += event.values
                 seconds += event.seconds
             elif isinstance(event, Finished | Failed | Lost):
                 yield Answer(values, seconds, _failure(event))
+                return
+        if told.is_set() and not ended:
+            ended = True
+            workers.end(job.number)
+        # A short job does not say that it has begun, for that costs as much as its answer.
+        if not (events or loading or said or ended):
+            said = True
+            try:
+                yield BEGAN
+            except GeneratorExit:  # Ray was told to cancel it in this moment, and goes no further
+                _end(workers, job)
+                raise
+
+
+def _end(workers: LocalWorkers, job: Job) -> None:
+    workers.end(job.number)
+    until = time.monotonic() + _ENDING_SECONDS
+    while time.monotonic() < until:
+        for event in workers.wait(_LOOK_SECONDS):
+            if isinstance(event, Finished | Failed | Lost):
                 return
 
 

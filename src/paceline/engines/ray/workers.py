@@ -1,9 +1,7 @@
 """The workers of one race on a Ray cluster: what its own process knows of its jobs."""
 
-import contextlib
 import math
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,18 +9,17 @@ from typing import Any
 
 from paceline.engines.events import Began, Event, Failed, Failure, Loading, Lost, Resized
 from paceline.engines.jobs import Job
-from paceline.engines.local import wire
-from paceline.engines.local.packing import dumps
 from paceline.engines.ray import host
 from paceline.engines.ray.roster import Roster, refusing, usable
+from paceline.engines.ray.tasks import Tasks
 from paceline.engines.working import Answer
-from paceline.engines.workload import Workload
 
 _LOOK_SECONDS = 1.0  # how often to look which nodes there are
 _MOST_LOOKED_AT = 16  # nodes that are asked at a time whether they are still there
 _BEGIN_SECONDS = 0.1  # a job that has not begun by then is said to be loading
 _PATIENCE_SECONDS = 5.0  # that a job gets to end, before its Ray worker is killed
 _SETTLING_SECONDS = 2.5  # in which the keepers end what a killed Ray worker has left
+_UNSURE_SECONDS = 0.5  # the same, if a job may have been interrupted as it began
 _CLOSING_SECONDS = 2.0
 _LONGEST_WHY = 500
 
@@ -31,42 +28,40 @@ _LONGEST_WHY = 500
 class _Running:
     """A job that Ray has: what it gives, on which node, and how far it is."""
 
-    number: int
-    place: int
+    job: Job
     stream: Any
     began: bool = False
     loading: bool = False  # whether that was reported
     kill_at: float = math.inf  # if it was told to end: when that takes too long
-    killed: bool = False
+    settling: float = 0.0  # seconds from when Ray calls it over until all of it is gone
+
+    @property
+    def number(self) -> int:
+        return self.job.number
+
+    @property
+    def place(self) -> int:
+        return self.job.node
 
     @property
     def is_ending(self) -> bool:
-        return self.kill_at < math.inf or self.killed
+        return self.kill_at < math.inf or self.settling > 0
 
 
 class RayWorkers:
     """Runs jobs as Ray tasks, each on the node that it is meant for."""
 
-    def __init__(
-        self, ray: Any, roster: Roster, workload: Workload, on_close: Callable[[], None]
-    ) -> None:
-        wire.check(workload)
-        if not workload.is_command:
-            workload = host.stand_in(workload, wire.pack(workload))
-        self._ray = ray
+    def __init__(self, tasks: Tasks, roster: Roster, on_close: Callable[[], None]) -> None:
+        self._tasks = tasks
         self._roster = roster
-        self._workload = workload
-        self._race = uuid.uuid4().hex
-        self._parcel = [ray.put(dumps(workload))]  # sent once, and loaded once by each Ray worker
-        self._tasks: dict[tuple[int, int], Any] = {}  # by place and cores
         self._jobs: dict[int, _Running] = {}
+        self._ending: dict[int, _Running] = {}
         self._streams: dict[Any, _Running] = {}
         self._beginning: deque[tuple[float, _Running]] = deque()  # when to say that it loads
         self._settling: deque[tuple[float, int]] = deque()  # jobs whose Ray worker was killed
         self._unsaid: list[Event] = []
         self._next_look = 0.0
-        self._looks = 0
-        self._used: set[int] = set()  # places
+        self._looked_at = 0  # how many nodes so far
         self._on_close = on_close
 
     def start(self, job: Job) -> None:
@@ -74,37 +69,31 @@ class RayWorkers:
         if self._roster.is_gone(job.node):
             self._unsaid.append(Lost(job.number, self._gone(job.node)))
             return
-        task = self._tasks.get((job.node, job.cores))
-        if task is None:
-            task = self._tasks[job.node, job.cores] = self._task(job.node, job.cores)
-        one = _Running(job.number, job.node, task.remote(self._parcel, self._race, job))
+        one = _Running(job, self._tasks.send(job, self._roster.nodes[job.node]))
         self._jobs[job.number] = self._streams[one.stream] = one
         self._beginning.append((time.monotonic() + _BEGIN_SECONDS, one))
-        self._used.add(job.node)
 
     def end(self, job: int) -> None:
         """Have the pulls of a job ended; if that takes long, its Ray worker is killed, too."""
         one = self._jobs.get(job)
         if one is not None and not one.is_ending:
             one.kill_at = time.monotonic() + _PATIENCE_SECONDS
-            self._cancel(one, force=False)
+            one.settling = 0.0 if one.began else _UNSURE_SECONDS
+            self._ending[job] = one
+            self._tasks.cancel(one.stream, force=False)
 
     def wait(self, seconds: float | None) -> list[Event]:
         """Wait until something happens, at most `seconds`, and return what did."""
         events, self._unsaid = self._unsaid, []
         until = math.inf if seconds is None else time.monotonic() + seconds
         while True:
-            for one in self._ready(0.0):
+            now = time.monotonic()
+            pause = 0.0 if events else max(0.0, min(until, self._next_moment()) - now)
+            for one in self._ready(pause):
                 events += self._hear(one)
             events += self._look() + self._check_late()
-            left = until - time.monotonic()
-            if events or left <= 0:
+            if events or time.monotonic() >= until:
                 return events
-            pause = min(left, self._next_moment() - time.monotonic())
-            if pause > 0 and self._streams:
-                self._ready(pause)
-            elif pause > 0:
-                time.sleep(pause)
 
     def close(self) -> None:
         """End everything. What takes long to end goes on after this."""
@@ -114,51 +103,21 @@ class RayWorkers:
         while self._jobs and (left := until - time.monotonic()) > 0:
             self.wait(left)
         for one in self._jobs.values():
-            self._cancel(one, force=True)
-        options = {"num_cpus": 0, "max_retries": 0}
-        here = [place for place in self._used if not self._roster.is_gone(place)]
-        swept = [
-            self._ray.remote(**options, scheduling_strategy=self._on(place))(host.sweep).remote(
-                self._race, _CLOSING_SECONDS
-            )
-            for place in here
-        ]
-        if swept:
-            self._ray.wait(swept, num_returns=len(swept), timeout=_CLOSING_SECONDS)
+            self._tasks.cancel(one.stream, force=True)
+        gone = self._roster.gone
+        here = [node for node in self._roster.nodes if node.name not in gone]
+        self._tasks.sweep(here, _CLOSING_SECONDS)
         self._jobs.clear()
         self._streams.clear()
         self._on_close()
 
-    # Ray's side.
-
-    def _task(self, place: int, cores: int) -> Any:
-        """The task that does jobs on that node, asking for that many cores or devices."""
-        wants = {"num_cpus": cores}
-        if self._workload.unit == "gpus":
-            wants = {"num_cpus": 0, "num_gpus": cores}
-        if self._workload.memory is not None:
-            wants["memory"] = self._workload.memory
-        # The race does again what is lost: by Ray, it would be done twice.
-        once = {"max_retries": 0, "num_returns": "streaming"}
-        task = self._ray.remote(**once)(host.do)
-        return task.options(**wants, scheduling_strategy=self._on(place))
-
-    def _on(self, place: int) -> Any:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        return NodeAffinitySchedulingStrategy(self._roster.nodes[place].name, soft=False)
-
     def _ready(self, seconds: float) -> list[_Running]:
         """The jobs that have something to say; waits for the first, at most that long."""
         if not self._streams:
+            time.sleep(seconds)
             return []
-        most = 1 if seconds else len(self._streams)
-        ready, _ = self._ray.wait(list(self._streams), num_returns=most, timeout=seconds)
+        ready = self._tasks.ready(list(self._streams), seconds)
         return [self._streams[stream] for stream in ready]
-
-    def _cancel(self, one: _Running, *, force: bool) -> None:
-        with contextlib.suppress(ValueError, self._ray.exceptions.RayError):  # it is over
-            self._ray.cancel(one.stream, force=force)
 
     # What happens.
 
@@ -167,22 +126,35 @@ class RayWorkers:
         if one.number not in self._jobs:  # lost with its node, a moment ago
             return []
         try:
-            said: Answer | None = self._ray.get(next(one.stream))
+            said = self._tasks.next(one.stream, self._roster.nodes[one.place])
         except StopIteration:
             return self._over(one, Lost(one.number, "Ray ended its task"))
-        except self._ray.exceptions.RayError as error:
+        except self._tasks.errors.RayError as error:
             return self._fault(one, error)
-        if said is not host.BEGAN:
+        if isinstance(said, Answer):
+            one.settling = 0.0
             return self._over(one, *said.events(one.number))
+        if said == host.NEEDS_PARCEL:
+            return self._send_again(one)
         one.began = True
         return [Began(one.number)] if one.loading else []
+
+    def _send_again(self, one: _Running) -> list[Event]:
+        """A job came to a Ray worker that has nothing of the race: send it with all it needs."""
+        if one.is_ending:
+            return self._over(one)
+        del self._streams[one.stream]
+        one.stream = self._tasks.send(one.job, self._roster.nodes[one.place], complete=True)
+        self._streams[one.stream] = one
+        return []
 
     def _over(self, one: _Running, *events: Event) -> list[Event]:
         """A job is over; of one that was told to end, nothing else is reported."""
         del self._jobs[one.number]
+        self._ending.pop(one.number, None)
         del self._streams[one.stream]
-        if one.killed:
-            self._settling.append((time.monotonic() + _SETTLING_SECONDS, one.number))
+        if one.settling:
+            self._settling.append((time.monotonic() + one.settling, one.number))
             return []
         if one.is_ending:
             return [Lost(one.number)]
@@ -191,7 +163,7 @@ class RayWorkers:
 
     def _fault(self, one: _Running, error: Exception) -> list[Event]:
         """Ray failed to run a job: no pull can have done that, for pulls have their own process."""
-        kinds = self._ray.exceptions
+        kinds = self._tasks.errors
         if self._roster.is_gone(one.place):
             return self._over(one, Lost(one.number, self._gone(one.place)))
         if one.is_ending:
@@ -211,12 +183,12 @@ class RayWorkers:
         if time.monotonic() < self._next_look:
             return []
         self._next_look = time.monotonic() + _LOOK_SECONDS
-        changes = [self._roster.update(usable(self._ray.nodes()))]
+        changes = [self._roster.update(usable(self._tasks.nodes()))]
         busy = sorted({one.place for one in self._jobs.values()} - self._roster.gone_places())
-        some = busy[self._looks % len(busy) :][:_MOST_LOOKED_AT] if busy else []
-        self._looks += len(some)
-        for node in refusing([self._roster.nodes[place] for place in some]):
-            changes.append(self._roster.lose(self._roster.nodes.index(node)))
+        some = busy[self._looked_at % len(busy) :][:_MOST_LOOKED_AT] if busy else []
+        self._looked_at += len(some)
+        gone = refusing([self._roster.nodes[place] for place in some])
+        changes += [self._roster.lose(self._roster.nodes.index(node)) for node in gone]
         why = ", ".join(filter(None, changes))
         return self._resized(why) if why else []
 
@@ -225,9 +197,9 @@ class RayWorkers:
         events: list[Event] = []
         for one in list(self._jobs.values()):
             if self._roster.is_gone(one.place):
-                one.killed = False  # there is nothing left that could settle
+                one.settling = 0.0  # there is nothing left that could settle
                 events += self._over(one, Lost(one.number, self._gone(one.place)))
-        sizes = self._roster.sizes(self._workload.unit)
+        sizes = self._roster.sizes(self._tasks.workload.unit)
         return [*events, Resized(sizes, why, self._roster.memory())]
 
     def _gone(self, place: int) -> str:
@@ -244,14 +216,14 @@ class RayWorkers:
                 events.append(Loading(one.number))
         while self._settling and self._settling[0][0] <= now:
             events.append(Lost(self._settling.popleft()[1]))
-        for one in self._jobs.values():
+        for one in self._ending.values():
             if one.kill_at <= now:
-                one.kill_at, one.killed = math.inf, True
-                self._cancel(one, force=True)
+                one.kill_at, one.settling = math.inf, _SETTLING_SECONDS
+                self._tasks.cancel(one.stream, force=True)
         return events
 
     def _next_moment(self) -> float:
         """When to look at something even if nothing is heard."""
-        moments = [self._next_look, *(one.kill_at for one in self._jobs.values())]
+        moments = [self._next_look, *(one.kill_at for one in self._ending.values())]
         moments += [queue[0][0] for queue in (self._beginning, self._settling) if queue]
         return min(moments)
