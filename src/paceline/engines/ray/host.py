@@ -27,7 +27,7 @@ MARK = "PACELINE_RAY_RACE"  # an environment variable of all processes that a ra
 BEGAN = None  # what a job that is not short says before its answer, once it has begun
 NEEDS_PARCEL = "needs the parcel"  # what a job says instead if this process has none of the race
 
-_LOOK_SECONDS = 0.05  # how often a job looks whether it was told to end
+_LOOK_SECONDS = 0.1  # how often a job looks whether it was told to end
 _ENDING_SECONDS = 5.0
 _UNUSED_SECONDS = 30.0  # then the race is taken to be over
 _MOST_IDLE = 2  # processes of a job's host that are kept for other core counts

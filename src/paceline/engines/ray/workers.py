@@ -16,7 +16,7 @@ from paceline.engines.working import Answer
 
 _LOOK_SECONDS = 1.0  # how often to look which nodes there are
 _MOST_LOOKED_AT = 16  # nodes that are asked at a time whether they are still there
-_BEGIN_SECONDS = 0.1  # a job that has not begun by then is said to be loading
+_BEGIN_SECONDS = 0.3  # a job that has not begun by then is said to be loading
 _PATIENCE_SECONDS = 5.0  # that a job gets to end, before its Ray worker is killed
 _SETTLING_SECONDS = 2.5  # in which the keepers end what a killed Ray worker has left
 _UNSURE_SECONDS = 0.5  # the same, if a job may have been interrupted as it began
