@@ -114,7 +114,7 @@ def test_a_node_is_killed_and_one_added(nodes: Nodes, tmp_path: Path, repeat: in
     assert before.items() <= values.items()
     for (arm, pull), got in values.items():
         assert got == value(ARMS[arm], pull_seeds(0, arm, pull, 1)[0])
-    for place, arm in enumerate(result.arms):  # what was recorded has counted
-        counted = [values[place, pull] for pull in range(arm.pulls)]
-        assert arm.mean == pytest.approx(np.mean(counted))
+    for place, record in enumerate(result.arms):  # what was recorded has counted
+        counted = [values[place, pull] for pull in range(record.pulls)]
+        assert record.mean == pytest.approx(np.mean(counted))
     assert not any(arm.status == "failed" for arm in result.arms)

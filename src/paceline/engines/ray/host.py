@@ -19,6 +19,7 @@ from typing import Any
 from paceline.engines.events import Began, Event, Failed, Failure, Finished, Loading, Lost, Values
 from paceline.engines.jobs import Job
 from paceline.engines.local.leftovers import end_marked
+from paceline.engines.local.processors import Processors
 from paceline.engines.local.workers import LocalWorkers
 from paceline.engines.working import Answer
 from paceline.engines.workload import Workload
@@ -148,7 +149,7 @@ def _workers_of(race: str, parcel: list[Any]) -> LocalWorkers:
         workload: Workload = pickle.loads(ray.get(parcel[0]))
         os.environ[MARK] = race  # it is inherited
         try:
-            _hosts[race] = _Host(LocalWorkers(workload, (), _MOST_IDLE), now)
+            _hosts[race] = _Host(LocalWorkers(workload, Processors((), _MOST_IDLE), _MOST_IDLE), now)
         finally:
             del os.environ[MARK]
     return _hosts[race].workers
