@@ -149,7 +149,8 @@ def _workers_of(race: str, parcel: list[Any]) -> LocalWorkers:
         workload: Workload = pickle.loads(ray.get(parcel[0]))
         os.environ[MARK] = race  # it is inherited
         try:
-            _hosts[race] = _Host(LocalWorkers(workload, Processors((), _MOST_IDLE), _MOST_IDLE), now)
+            nothing = Processors((), _MOST_IDLE)  # Ray counts cores, and pins nothing
+            _hosts[race] = _Host(LocalWorkers(workload, nothing, _MOST_IDLE), now)
         finally:
             del os.environ[MARK]
     return _hosts[race].workers
