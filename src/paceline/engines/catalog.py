@@ -41,6 +41,11 @@ def find_engine(engine: Any, what: str = "engine") -> Engine:
     """
     if isinstance(engine, str):
         name, _, address = engine.partition(":")
+        if name == "executor":
+            raise InvalidInput(
+                f"{what} 'executor' is an object, and has no name: in Python, give the executor as "
+                "engine=, or else name another engine"
+            )
         if name not in ENGINES or (address and name not in _WITH_ADDRESS):
             raise unknown_name(what, engine, ENGINES)
         return ENGINES[name](address) if address else ENGINES[name]()

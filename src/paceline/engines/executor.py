@@ -1,6 +1,7 @@
 """Any `concurrent.futures.Executor` as an engine: thread and process pools, loky, MPI, Parsl, …"""
 
 import concurrent.futures
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -261,7 +262,7 @@ class ExecutorWorkers:
             if future.done() and not future.cancelled() and future.exception() is None:
                 yield from self._told(job, future)
             else:
-                future.cancel()
+                _cancel(future)
                 lost.append(job)
         text = " ".join(str(error).split()) or type(error).__name__
         for job in lost:
@@ -280,6 +281,11 @@ class ExecutorWorkers:
     def close(self) -> None:
         """Cancel what has not begun. What has goes on: nothing waits for it, nothing ends it."""
         for future in [*self._futures.values()]:
-            future.cancel()
+            _cancel(future)
         self._futures.clear()
         self._jobs.clear()
+
+
+def _cancel(future: "Future[Any]") -> None:
+    with contextlib.suppress(Exception):  # Parsl's raises NotImplementedError
+        future.cancel()

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
+from typing import ClassVar
 
 import pytest
 
@@ -11,30 +12,49 @@ from paceline.engines.base import Engine
 from paceline.engines.executor import ExecutorEngine
 from paceline.testing import EngineContract
 
+_DEADLY = ("is_killed", "ends_its_process")  # in the names of tests after which it may be broken
+
 
 class ExecutorContract(EngineContract):
-    """Each test has an executor of its own, made when it is first needed: some tests break it."""
+    """The tests of a class share an executor, which takes long to start; some tests break it."""
+
+    made: ClassVar[Executor | None] = None
 
     @pytest.fixture(autouse=True)
-    def _executors(self) -> Iterator[None]:
-        self.made: Executor | None = None
+    def _broken(self, request: pytest.FixtureRequest) -> Iterator[None]:
         yield
-        if self.made is not None:
-            with suppress(Exception):
-                self.stop()
+        if any(words in request.node.name for words in _DEADLY):
+            self.stop()
 
+    @classmethod
+    def teardown_class(cls) -> None:
+        """After the last test."""
+        cls.stop()
+
+    @classmethod
     @abstractmethod
-    def executor(self) -> Executor:
+    def executor(cls) -> Executor:
         """A new executor of two workers."""
 
-    def stop(self) -> None:
-        assert self.made is not None
-        self.made.shutdown(wait=True, cancel_futures=True)
+    @classmethod
+    def end(cls, executor: Executor) -> None:
+        """Shut it down."""
+        executor.shutdown(wait=True, cancel_futures=True)
 
-    def make(self) -> Executor:
-        if self.made is None:
-            self.made = self.executor()
-        return self.made
+    @classmethod
+    def stop(cls) -> None:
+        """Have the next test make another one."""
+        executor, cls.made = cls.made, None
+        if executor is not None:
+            with suppress(Exception):
+                cls.end(executor)
+
+    @classmethod
+    def make(cls) -> Executor:
+        """The executor of this class."""
+        if cls.made is None:
+            cls.made = cls.executor()
+        return cls.made
 
     def engine(self) -> Engine:
         return ExecutorEngine(self.make())

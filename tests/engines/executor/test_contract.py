@@ -12,22 +12,26 @@ from tests.engines.executor.contract import ExecutorContract
 class TestThreads(ExecutorContract):
     has_processes = False
 
-    def executor(self) -> Executor:
+    @classmethod
+    def executor(cls) -> Executor:
         return ThreadPoolExecutor(2)
 
 
 class TestForkedProcesses(ExecutorContract):
-    def executor(self) -> Executor:
+    @classmethod
+    def executor(cls) -> Executor:
         return ProcessPoolExecutor(2, multiprocessing.get_context("fork"))
 
 
 @pytest.mark.engines
 class TestSpawnedProcesses(ExecutorContract):
-    def executor(self) -> Executor:
+    @classmethod
+    def executor(cls) -> Executor:
         return ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
 
 
 class TestLoky(ExecutorContract):
-    def executor(self) -> Executor:
+    @classmethod
+    def executor(cls) -> Executor:
         executor: Executor = get_reusable_executor(max_workers=2, timeout=60)
         return executor

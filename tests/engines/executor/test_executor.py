@@ -110,6 +110,20 @@ def test_an_executor_of_unknown_size_needs_cores() -> None:
     assert (result.best, result.cores) == (9.0, 6)
 
 
+def test_a_race_of_commands_is_resumed_on_another_engine(
+    threads: ThreadPoolExecutor, tmp_path: Path
+) -> None:
+    command = paceline.Command.parse("echo {x} {seed}", value="pattern:^(.*?) ")
+    journal = tmp_path / "race.jsonl"
+    arms, given = [{"x": 1}, {"x": 2}], {"bounds": (0, 5), "progress": False}
+    paceline.race(command, arms, engine=threads, max_pulls=4, journal=journal, **given)
+    assert not read_journal(journal).resumes_alone
+    with pytest.raises(InvalidInput, match="give the executor as engine="):
+        paceline.resume(journal, max_pulls=8)
+    result = paceline.resume(journal, max_pulls=8, engine=threads, progress=False)
+    assert result.pulls == 8
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

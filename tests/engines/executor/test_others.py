@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
 from shutil import which
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -25,20 +26,23 @@ pytestmark = [
 
 
 class TestDask(ExecutorContract):
-    def executor(self) -> Executor:
+    @classmethod
+    def executor(cls) -> Executor:
         distributed = pytest.importorskip("distributed", reason="pip install distributed")
-        self.client = distributed.Client(
+        client = distributed.Client(
             n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
         )
-        executor: Executor = self.client.get_executor()
+        executor: Executor = client.get_executor()
         return executor
 
-    def stop(self) -> None:
-        self.client.close()
+    @classmethod
+    def end(cls, executor: Any) -> None:
+        executor._client.close()
 
 
 class TestExecutorlib(ExecutorContract):
-    def executor(self) -> Executor:
+    @classmethod
+    def executor(cls) -> Executor:
         library = pytest.importorskip("executorlib", reason="pip install executorlib")
         executor: Executor = library.SingleNodeExecutor(max_workers=2, block_allocation=True)
         return executor
@@ -63,14 +67,12 @@ def test_executorlib_is_asked_for_cores() -> None:
 
 class TestParsl(ExecutorContract):
     @pytest.fixture(autouse=True)
-    def _paths(
-        self, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        self.folder = tmp_path_factory.mktemp("parsl")
+    def _path(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # It starts programs of its own by their names.
         monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 
-    def executor(self) -> Executor:
+    @classmethod
+    def executor(cls) -> Executor:
         pytest.importorskip("parsl", reason="pip install parsl")
         pool = import_module("parsl.executors").HighThroughputExecutor(
             address="127.0.0.1",
@@ -78,7 +80,7 @@ class TestParsl(ExecutorContract):
             encrypted=False,
             provider=import_module("parsl.providers").LocalProvider(init_blocks=1, max_blocks=1),
         )
-        config = import_module("parsl.config").Config(executors=[pool], run_dir=str(self.folder))
+        config = import_module("parsl.config").Config(executors=[pool], run_dir=mkdtemp())
         made: Executor = import_module("parsl.concurrent").ParslPoolExecutor(config)
         made.__enter__()
         return made
@@ -86,9 +88,9 @@ class TestParsl(ExecutorContract):
     def engine(self) -> Engine:
         return ExecutorEngine(self.make(), cores=2)
 
-    def stop(self) -> None:
-        assert self.made is not None
-        self.made.__exit__(None, None, None)
+    @classmethod
+    def end(cls, executor: Executor) -> None:
+        executor.__exit__(None, None, None)
 
 
 MPI = """
