@@ -27,7 +27,7 @@ ENGINES: dict[str, Callable[..., Engine]] = {
 }
 
 _MEMBERS = ("name", "abilities", "available", "open", "now")
-_WITH_ADDRESS = ("ray", "dask")
+_WITH_ADDRESS = ("ray", "dask", "slurm")  # for Slurm: the kind of MPI
 
 
 def find_engine(engine: Any, what: str = "engine") -> Engine:
