@@ -20,7 +20,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-PACKAGES = ("slurm-wlm", "slurmctld", "slurmd", "slurm-client", "munge", "openmpi-bin", "libpmix2")
+PACKAGES = ("slurm-wlm", "slurmctld", "slurmd", "slurm-client", "munge", "openmpi-bin")
+MPI_PACKAGES = ("libopenmpi-dev", "libpmix-dev", "gcc")  # Slurm looks for libpmix.so
 NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch")
 NODES = ("n1", "n2")
 CORES_PER_NODE = 20
@@ -28,6 +29,7 @@ MEMORY_MB_PER_NODE = 10_000
 NODE_TIMEOUT_SECONDS = 10  # until a node that does not answer is down
 
 _READY_SECONDS = 30.0
+_END_SECONDS = 10.0
 
 _CONFIGURATION = """\
 ClusterName=paceline
@@ -41,6 +43,7 @@ AuthInfo=socket={folder}/munge.socket,cred_expire=5
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool.%n
+TmpFS={folder}/tmp.%n
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
@@ -140,13 +143,15 @@ class Cluster:
         """Cancel all jobs, and end all daemons and what they left."""
         self.ask("scancel", "--full", "--signal=KILL", "--state=RUNNING", "--user=root")
         self.ask("scancel", "--user=root")
-        with contextlib.suppress(Unavailable):
-            self.wait_until_idle()
+        until = time.monotonic() + _END_SECONDS
+        while time.monotonic() < until and self.ask("squeue", "--noheader"):
+            time.sleep(0.1)
         for daemon in (*(f"slurmd.{node}" for node in NODES), "slurmctld", "munge"):
             self.kill(daemon, signal.SIGTERM)
 
     def _configure(self) -> None:
-        for name in ("state", *(f"spool.{node}" for node in NODES)):
+        folders = [f"{what}.{node}" for node in NODES for what in ("spool", "tmp")]
+        for name in ("state", *folders):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         port, *ports = _free_ports(1 + len(NODES))
         text = _CONFIGURATION.format(
@@ -178,7 +183,10 @@ def install() -> None:
             f"Slurm is missing, and installing {', '.join(PACKAGES)} takes root and apt-get"
         )
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for words in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES]):
+    for words in (
+        ["update"],
+        ["install", "-y", "--no-install-recommends", *PACKAGES, *MPI_PACKAGES],
+    ):
         done = subprocess.run(
             ["apt-get", "-q", *words], env=environment, capture_output=True, text=True, check=False
         )
@@ -234,6 +242,7 @@ def main(words: Sequence[str]) -> int:
     if not words or words[0] not in ("start", "stop", "run") or len(words) < 2:
         print(__doc__)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # whoever ends it wants no daemons left
     try:
         install()
         if words[0] == "run":

@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     with clean_streams():
         options = parser().parse_args(arguments)
+        options.words = sys.argv[1:] if arguments is None else list(arguments)
         try:
             return _run(options)
         except Exception:  # a fault of paceline's own: here, its traceback passes a clean stream

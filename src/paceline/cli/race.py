@@ -5,7 +5,7 @@ import os
 import re
 from typing import Any
 
-from paceline.cli import racing
+from paceline.cli import racing, submitting
 from paceline.cli.flags import add_options, given
 from paceline.commands import VALUE_HELP, Command, check_arms, grid, parse_list
 from paceline.commands.environment import variables
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_command(parser.add_argument_group("the command"))
     add_options(parser, lambda _: True)
+    submitting.add_submission(parser)
     racing.add_output(parser)
 
 
@@ -60,6 +61,11 @@ def run(options: argparse.Namespace) -> int:
             )
         # A time depends on the cores, so all pulls get the same number.
         keywords.setdefault("cores_per_pull", 1)
+    if submitting.is_submitted(options, keywords.get("engine")):
+        if "journal" not in keywords:
+            raise InvalidInput("a race that is submitted goes on from its journal: add -j FILE")
+        racing.check_later(command, arms, keywords)
+        return submitting.submit(options, keywords["journal"], {})
     return racing.run_race(command, arms, keywords, options)
 
 

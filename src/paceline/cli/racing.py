@@ -13,6 +13,7 @@ from paceline.commands import Command
 from paceline.display.screen import Screen, make_screen
 from paceline.display.window import print_facts
 
+_ANY_POOL = 4096  # cores: as many as a pull may ask for
 FILE_HELP = "the race: command, arms and options in TOML"
 
 
@@ -53,6 +54,16 @@ def run_race(
     with watching(options) as screen:
         result = races.race(command, arms, **keywords, progress=screen)
     return finish(result, options)
+
+
+def check_later(command: Command, arms: Sequence[dict[str, Any]], keywords: dict[str, Any]) -> None:
+    """Check a race that will run elsewhere, on a pool that is not known yet.
+
+    A job that waits for hours should not end with an error that could be seen at once.
+    """
+    elsewhere = {"engine": "local", "cores": keywords.get("cores", _ANY_POOL)}
+    given = {name: value for name, value in keywords.items() if name != "memory_per_pull"}
+    races.prepare(command, arms, **given | elsewhere)
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 import argparse
 
 from paceline import races
-from paceline.cli import racing
+from paceline.cli import racing, submitting
 from paceline.cli.answer import finish
 from paceline.cli.exports import check_exports
 from paceline.cli.flags import add_options, given
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run its commands, whoever can write the journal",
     )
     add_options(parser, lambda option: option.in_resume)
+    submitting.add_submission(parser)
     racing.add_output(parser, dry_run=False)
 
 
@@ -41,6 +42,8 @@ def run(options: argparse.Namespace) -> int:
     check_exports(options.export or ())
     changes = given(options, "trust")
     path = changes.pop("journal")
+    if submitting.is_submitted(options, changes.get("engine")):
+        return submitting.submit(options, path, {})
     with racing.watching(options) as screen:
         result = races.resume(path, progress=screen, **changes)
     return finish(result, options)

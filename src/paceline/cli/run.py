@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from paceline.cli import racing
+from paceline.cli import racing, submitting
 from paceline.cli.flags import add_options, given
 from paceline.races import read_race_file
 
@@ -13,13 +13,15 @@ DESCRIPTION = """\
 Run the race that a file describes. Options given here override those in the file.
 
   paceline check race.toml
-  paceline run race.toml --deadline 10m -j race.jsonl"""
+  paceline run race.toml --deadline 10m -j race.jsonl
+  paceline run race.toml --engine slurm --nodes 2 --time 6h"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("file", metavar="FILE", help=racing.FILE_HELP)
     add_options(parser, lambda _: True)
+    submitting.add_submission(parser)
     racing.add_output(parser)
 
 
@@ -30,4 +32,10 @@ def run(options: argparse.Namespace) -> int:
     if "journal" in changes:
         # In the file a path is relative to the file's folder, here to the current one.
         changes["journal"] = os.path.abspath(changes["journal"])
-    return racing.run_race(race.command, race.arms, race.options | changes, options)
+    keywords = race.options | changes
+    if submitting.is_submitted(options, keywords.get("engine")):
+        journal = keywords.get("journal")
+        beside = submitting.journal_beside(options.file)
+        racing.check_later(race.command, race.arms, keywords)
+        return submitting.submit(options, journal or beside, {} if journal else {"-j": beside})
+    return racing.run_race(race.command, race.arms, keywords, options)

@@ -1,6 +1,7 @@
 """Commands: every pull is a step of its own, or as many ranks of an MPI program as it has cores."""
 
 import os
+import re
 import secrets
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -30,6 +31,10 @@ status=$?
 mark ended $status
 exit $status
 """
+
+
+# A command that calls mpirun has one node: mpirun must not look for the job's other nodes.
+_MPIRUN = {f"{whose}_MCA_{what}": "^slurm" for whose in ("OMPI", "PRTE") for what in ("plm", "ras")}
 
 
 @dataclass
@@ -65,8 +70,7 @@ class Course:
 
     def without_marks(self, text: str) -> str:
         """What the command itself printed."""
-        lines = text.splitlines(keepends=True)
-        return "".join(line for line in lines if not line.startswith(self.mark))
+        return re.sub(rf"\n?{self.mark} .*\n?", "", text)
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,12 @@ class CommandWorkers(StepWorkers):
         self._srun, self._shell = program("srun"), "/bin/sh"
         self._pulls: dict[Step, _Pull] = {}
 
+    def close(self) -> None:
+        """End all steps."""
+        super().close()
+        for pull in self._pulls.values():
+            pull.output.close()
+
     def begin(self, job: Job) -> list[Event]:
         """Start the step of a pull."""
         (run,) = job.runs
@@ -106,7 +116,10 @@ class CommandWorkers(StepWorkers):
         script = [self._shell, "-c", _SCRIPT, mark, folder, *invocation.argv]
         words = [self._srun, *request.words(f"arm{run.arm}.pull{run.first}"), "--input=none"]
         threads = 1 if self._mpi is not None else job.cores
-        variables = {"PACELINE_CORES": str(job.cores)} | invocation.environment
+        variables = {"PACELINE_CORES": str(job.cores)}
+        if self._mpi is None:
+            variables |= {name: text for name, text in _MPIRUN.items() if name not in os.environ}
+        variables |= invocation.environment
         environment = environment_of(threads, variables)
         output = scratch()
         try:
@@ -125,7 +138,7 @@ class CommandWorkers(StepWorkers):
         assert step.job is not None
         if not self._pulls[step].course.take(new) or step.ended:
             return []
-        self.nodes.trust(step.place)
+        self.started(step)
         return [Began(step.job.number)]
 
     def over(self, step: Step, ending: Ending) -> list[Event]:
@@ -137,6 +150,8 @@ class CommandWorkers(StepWorkers):
         with pull.output:
             if step.ended or step.lost:
                 return [Lost(job.number, "" if step.ended else step.lost)]
+            if step.overdue and not pull.course.began:
+                return self.again(job)
             found = self._value(pull, ending)
         if isinstance(found, float):
             return [Values(job.number, [found], [pull.course.seconds]), Finished(job.number)]
@@ -161,7 +176,9 @@ class CommandWorkers(StepWorkers):
             if not course.began:
                 return ending.taken or f"its step could not be started: {ending.complaint}"
             signal = f"by signal {ending.killer}" if ending.killer else "before its end"
-            return ending.taken or Failure("killed", f"was ended {signal}", text)
+            # MPI may cancel its own step, after an error of the program.
+            by_others = ending.taken if self._mpi is None or ending.is_by_node else ""
+            return by_others or Failure("killed", f"was ended {signal}", text)
         if worst:
             if may_be_from_outside(worst - 128):
                 taken = ending.taken

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 _CANCELLED = re.compile(r"^slurmstepd\S*: error: \*\*\* (STEP|JOB) \S+ ON \S+ CANCELLED AT", re.M)
 _NODE = re.compile(
     r"^srun: error: .*(Node failure|Communication connection failure|No route to host"
-    r"|Connection refused|Connection timed out|Socket timed out|Unable to resolve)",
+    r"|Connection refused|Connection timed out|missing socket|Unable to resolve)",
     re.M | re.I,
 )
 _CONTROLLER = re.compile(

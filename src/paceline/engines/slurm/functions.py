@@ -37,7 +37,7 @@ _PROCESS_FOLDER = str(Path(process.__file__).parent)
 
 @dataclass(eq=False)
 class Worker:
-    """What the driver holds of a worker: its step, its job, and what is on the way to and from it."""
+    """What the driver holds of a worker: its step, its job, and messages on their way."""
 
     step: Step
     cores: int
@@ -110,8 +110,7 @@ class FunctionWorkers(StepWorkers):
                 return [Lost(job.number, f"srun could not be started: {error}")]
         worker.turn = Turn(job, began=worker.ready)
         worker.served.update(run.arm for run in job.runs)
-        worker.step.said = b""
-        worker.step.job = job
+        worker.step.said, worker.step.job = b"", job
         self.steps[job.number] = worker.step
         worker.post(pickle.dumps((job.number, [], *wire.order(self.workload, job))))
         self._flush(worker)
@@ -139,7 +138,7 @@ class FunctionWorkers(StepWorkers):
             news = self.suspect(step, ending.complaint)
         if job is None:
             return news
-        if not worker.up and ending.is_by_controller and not news:
+        if not worker.up and not news and (step.overdue or ending.is_by_controller):
             return self.again(job)
         return [_end_of(job, worker, ending), *news]
 
@@ -177,6 +176,7 @@ class FunctionWorkers(StepWorkers):
         python = [sys.executable, "-P", program_of_worker.__file__, str(job.cores), _PROCESS_FOLDER]
         environment = environment_of(request.cores, {"PACELINE_CORES": str(job.cores)})
         step = Step.start([*words, *python], environment, job.node, stdin=subprocess.PIPE)
+        step.job = job
         worker = self._workers[step] = Worker(step, job.cores)
         assert step.process.stdout is not None
         self.add(step)
@@ -192,9 +192,7 @@ class FunctionWorkers(StepWorkers):
         assert stdin is not None
         if worker.flush():
             with contextlib.suppress(KeyError):  # it is registered already
-                self.selector.register(
-                    stdin, selectors.EVENT_WRITE, partial(self._flush, worker)
-                )
+                self.selector.register(stdin, selectors.EVENT_WRITE, partial(self._flush, worker))
         elif stdin.fileno() in self.selector.get_map():
             self.selector.unregister(stdin)
         return []
@@ -214,7 +212,7 @@ class FunctionWorkers(StepWorkers):
                     if message != HELLO:
                         raise Malformed("something before its greeting")
                     worker.up = True
-                    self.nodes.trust(worker.step.place)
+                    self.started(worker.step)
                     continue
                 events += self._take(worker, message)
         except Malformed as error:

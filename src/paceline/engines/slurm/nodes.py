@@ -77,7 +77,8 @@ class Nodes:
         over = [place for place, until in self._paused.items() if until <= now]
         for place in over:
             del self._paused[place]
-        return [f"{self.all[place].name} is tried again" for place in over]
+        back = [place for place in over if place not in self.gone]
+        return [f"{self.all[place].name} is tried again" for place in back]
 
     def usable(self) -> list[Node]:
         """Those on which steps can be started."""

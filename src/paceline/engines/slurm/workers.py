@@ -23,13 +23,14 @@ from paceline.engines.workload import Workload
 
 _LOOK_SECONDS = 15.0  # between two looks at the nodes of the job
 _RETRY_SECONDS = 2.0  # after the controller did not answer
+_STARTING_SECONDS = 15.0  # after which a step is tried anew, and twice as long after that
 _CLOSING_SECONDS = 30.0  # that steps may take to end
 
 Handler = Callable[[], list[Event]]
 
 
 class StepWorkers(ABC):
-    """Runs the jobs of one race as steps, or in steps. What a step does is for subclasses to say."""
+    """Runs the jobs of one race as steps, or in steps. Subclasses say what a step does."""
 
     def __init__(self, allocation: Allocation, workload: Workload, *, spans: bool = False) -> None:
         self.job = allocation.job
@@ -40,6 +41,8 @@ class StepWorkers(ABC):
         self._all: set[Step] = set()
         self._unsaid: list[Event] = []  # what the next wait reports first
         self._later: dict[int, tuple[float, Job]] = {}  # to be started at a moment
+        self._starting: dict[Step, float] = {}  # and when they have taken too long for that
+        self._tries: dict[int, int] = {}  # how often jobs were to be started again
         self._spans = spans
         self._guard = Guard()
         self._look: tuple[subprocess.Popen[bytes], BinaryIO, int] | None = None
@@ -105,18 +108,25 @@ class StepWorkers(ABC):
         return events
 
     def close(self) -> None:
-        """End all steps, and wait until they are gone."""
-        self._later.clear()
-        for step in self._all:
-            step.ended = True
+        """End all steps, and wait until they are gone.
+
+        Ctrl-C may have come in the midst of anything here. So nothing is relied on but the steps.
+        """
+        steps = list(self._all)
+        for step in steps:
             step.end()
         until = time.monotonic() + _CLOSING_SECONDS
-        while self._all and time.monotonic() < until:
-            self._next_look = math.inf
-            self._listen(until)
-        for step in list(self._all):  # srun waits for a node that does not answer
-            step.process.kill()
-            self._bury(step)
+        while running := [step for step in steps if step.process.poll() is None]:
+            if time.monotonic() > until:  # srun waits for a node that does not answer
+                for step in running:
+                    step.process.kill()
+            for step in running:
+                step.drain()
+            time.sleep(0.005)
+        for step in steps:
+            self._guard.ended(step.process.pid)
+            with contextlib.suppress(OSError):
+                step.close()
         if self._look is not None:
             process, output, file = self._look
             process.kill()
@@ -128,14 +138,24 @@ class StepWorkers(ABC):
 
     def add(self, step: Step) -> None:
         """Listen to a new step."""
-        self._all.add(step)
         self._guard.started(step.process.pid)
+        self._all.add(step)
+        tries = 0 if step.job is None else self._tries.get(step.job.number, 0)
+        self._starting[step] = time.monotonic() + _STARTING_SECONDS * 2.0**tries
         listen = selectors.EVENT_READ
         self.selector.register(step.errors, listen, partial(self._hear_errors, step))
         self.selector.register(step.exit, listen, partial(self._bury, step))
 
+    def started(self, step: Step) -> None:
+        """Note that a step has begun its work."""
+        self._starting.pop(step, None)
+        self.nodes.trust(step.place)
+        if step.job is not None:
+            self._tries.pop(step.job.number, None)
+
     def again(self, job: Job) -> list[Event]:
         """Start a job a little later: the controller did not answer, and may soon be back."""
+        self._tries[job.number] = self._tries.get(job.number, 0) + 1
         self._later[job.number] = (time.monotonic() + _RETRY_SECONDS, job)
         return []
 
@@ -165,16 +185,22 @@ class StepWorkers(ABC):
                     self.selector.unregister(stream)
         self._guard.ended(step.process.pid)
         self._all.discard(step)
+        self._starting.pop(step, None)
         events += self.over(step, Ending(step.close(), step.text()))
         return events
 
     def _next_moment(self) -> float:
-        moments = [moment for moment, _ in self._later.values()]
+        moments = [*(moment for moment, _ in self._later.values()), *self._starting.values()]
         look = math.inf if self._look is not None else self._next_look
         return min([*moments, look, self.nodes.next_moment])
 
     def _on_time(self, now: float) -> list[Event]:
         """Do what is due."""
+        # An srun that waits for cores may miss that they are free, and sleep for minutes.
+        for step in [step for step, until in self._starting.items() if until <= now]:
+            del self._starting[step]
+            step.overdue = True
+            step.end()
         due = [job for moment, job in self._later.values() if moment <= now]
         events: list[Event] = []
         for job in due:
