@@ -115,7 +115,8 @@ def test_a_race_of_commands_is_resumed_on_another_engine(
 ) -> None:
     command = paceline.Command.parse("echo {x} {seed}", value="pattern:^(.*?) ")
     journal = tmp_path / "race.jsonl"
-    arms, given = [{"x": 1}, {"x": 2}], {"bounds": (0, 5), "progress": False}
+    arms = [{"x": 1}, {"x": 2}]
+    given: dict[str, Any] = {"bounds": (0, 5), "progress": False}
     paceline.race(command, arms, engine=threads, max_pulls=4, journal=journal, **given)
     assert not read_journal(journal).resumes_alone
     with pytest.raises(InvalidInput, match="give the executor as engine="):
