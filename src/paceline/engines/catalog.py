@@ -34,7 +34,7 @@ def find_engine(engine: Any, what: str = "engine") -> Engine:
     """The engine given, or the one with the name given.
 
     A name may be followed by where to connect to, as in "dask:tcp://10.0.0.7:8786". Any Executor
-    of `concurrent.futures` is an engine, too.
+    of `concurrent.futures` is an engine, too, and so is a client of Dask.
 
     >>> find_engine("local").name
     'local'
@@ -51,6 +51,8 @@ def find_engine(engine: Any, what: str = "engine") -> Engine:
         return ENGINES[name](address) if address else ENGINES[name]()
     if isinstance(engine, Executor):
         return _later("executor", "ExecutorEngine")(engine)
+    if _is_dask_client(engine):
+        return ENGINES["dask"](engine)
     if isinstance(engine, type):
         raise InvalidInput(f"{engine.__name__} is a class: write {engine.__name__}() instead")
     lacking = [member for member in _MEMBERS if not hasattr(engine, member)]
@@ -59,6 +61,14 @@ def find_engine(engine: Any, what: str = "engine") -> Engine:
     if lacking:
         raise InvalidInput(f"{engine!r} is not an engine: it has no {', no '.join(lacking)}")
     return cast(Engine, engine)
+
+
+def _is_dask_client(thing: Any) -> bool:
+    """Whether it is a `distributed.Client`: if Dask was not imported, it is not."""
+    return any(
+        (kind.__module__.partition(".")[0], kind.__name__) == ("distributed", "Client")
+        for kind in type(thing).__mro__
+    )
 
 
 def spec_of(engine: Engine) -> str:

@@ -60,3 +60,23 @@ class Workload:
         """The command of one pull, ready to be run."""
         assert isinstance(self.evaluate, Command)
         return self.evaluate.fill(self.arms[arm], seed=self.seeds(arm, pull, 1)[0], cores=cores)
+
+
+def stand_in(packed: bytes, arms: int, seeds: SeedsOf, *, takes_seed: bool) -> Workload:
+    """A workload for a process that need not load the user's function itself: it is `packed`.
+
+    Such a process imports nothing of the user's, and only hands on what its workers load.
+
+    >>> sent = stand_in(b"...", 3, lambda *pulls: [7], takes_seed=True)
+    >>> sent.takes_seed, len(sent.arms), sent.packed
+    (True, 3, b'...')
+    """
+    return Workload(_takes_seed if takes_seed else _takes_none, range(arms), seeds, packed=packed)
+
+
+def _takes_seed(arm: int, *, seed: int) -> float:
+    raise NotImplementedError
+
+
+def _takes_none(arm: int) -> float:
+    raise NotImplementedError

@@ -92,6 +92,10 @@ class LocalWorkers:
             worker.ended = True
             self._supervision.kill(worker.number)
 
+    def fileno(self) -> int:
+        """A file that can be read when something has happened: for those who wait for more."""
+        return self._selector.fileno()
+
     def wait(self, seconds: float | None) -> list[Event]:
         """Wait until something happens, at most `seconds`, and return what did."""
         events, self._unsaid = self._unsaid, []

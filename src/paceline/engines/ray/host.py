@@ -34,26 +34,6 @@ _UNUSED_SECONDS = 30.0  # then the race is taken to be over
 _MOST_IDLE = 2  # processes of a job's host that are kept for other core counts
 
 
-def stand_in(workload: Workload, packed: bytes) -> Workload:
-    """A workload for a process that need not load the user's function itself: it is `packed`.
-
-    >>> mine = Workload(lambda arm, *, seed: 0.0, [1, 2, 3], lambda *pulls: [7])
-    >>> sent = stand_in(mine, b"...")
-    >>> sent.takes_seed, len(sent.arms), sent.packed
-    (True, 3, b'...')
-    """
-    evaluate = _takes_seed if workload.takes_seed else _takes_none
-    return replace(workload, evaluate=evaluate, arms=range(len(workload.arms)), packed=packed)
-
-
-def _takes_seed(arm: int, *, seed: int) -> float:
-    raise NotImplementedError
-
-
-def _takes_none(arm: int) -> float:
-    raise NotImplementedError
-
-
 @dataclass
 class _Host:
     """The local workers of a race in this process, and when they were last used."""

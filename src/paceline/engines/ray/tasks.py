@@ -3,6 +3,7 @@
 import contextlib
 import uuid
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from paceline.engines.jobs import Job
@@ -10,7 +11,7 @@ from paceline.engines.local import wire
 from paceline.engines.local.packing import dumps
 from paceline.engines.ray import host
 from paceline.engines.ray.roster import Node
-from paceline.engines.workload import Workload
+from paceline.engines.workload import Workload, stand_in
 
 
 class Tasks:
@@ -19,7 +20,9 @@ class Tasks:
     def __init__(self, ray: Any, workload: Workload) -> None:
         wire.check(workload)
         if not workload.is_command:
-            workload = host.stand_in(workload, wire.pack(workload))
+            packed, arms, seeds = wire.pack(workload), len(workload.arms), workload.seeds
+            mine = stand_in(packed, arms, seeds, takes_seed=workload.takes_seed)
+            workload = replace(mine, unit=workload.unit, memory=workload.memory)
         self.race = uuid.uuid4().hex
         self.workload = workload
         self.errors = ray.exceptions
