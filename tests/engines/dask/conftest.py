@@ -10,7 +10,7 @@ SHAPE: dict[str, Any] = {
     "threads_per_worker": 20,
     "resources": {"cores": 20},
     "host": "127.0.0.1",
-    "dashboard_address": None,
+    "dashboard_address": "127.0.0.1:0",  # None would take port 8787, and warn if that is in use
 }
 
 

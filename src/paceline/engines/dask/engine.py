@@ -15,6 +15,7 @@ from paceline.machine import AvailableCores, available_cores
 _LARGEST_GROUP = 1024  # pulls
 _GROUP_SECONDS = 0.1  # a task costs Dask some milliseconds, whatever it does
 _CONNECTING_SECONDS = 15
+_LOOPBACK = "127.0.0.1:0"
 
 
 class DaskEngine:
@@ -66,6 +67,7 @@ class DaskEngine:
             return replace(here, source=f"{here.source}; in a Dask cluster of its own")
         client, close = self._connect()
         try:
+            where = client.scheduler.address
             self._told = self._look(client)
         finally:
             close()
@@ -73,7 +75,7 @@ class DaskEngine:
         memory = tuple(node.memory for node in self._told)
         return AvailableCores(
             sum(nodes),
-            f"the Dask cluster at {client.scheduler.address}",
+            f"the Dask cluster at {where}",
             (),
             nodes=nodes,
             memory=memory if all(memory) else (),
@@ -129,7 +131,8 @@ class DaskEngine:
             resources={"cores": cores},
             processes=False,
             memory_limit=None,
-            dashboard_address=None,
+            dashboard_address=_LOOPBACK,  # None would take port 8787, open to the network
+            worker_dashboard_address=_LOOPBACK,
         )
         try:
             client = self._distributed.Client(cluster, set_as_default=False)

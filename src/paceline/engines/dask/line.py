@@ -187,9 +187,7 @@ class Line:
     async def _try_to_open(self, node: Node) -> Exception | None:
         self._ears.add(self._client, node.token, self._post)
         try:
-            await self._run(
-                node, open_host, node.token, self._ears.topic, self._parcel, node.cores
-            )
+            await self._run(node, open_host, node.token, self._ears.topic, self._parcel, node.cores)
         except Exception as error:
             self.leave(node)
             return error

@@ -1,0 +1,17 @@
+"""Pulls for the tests: processes that run them import this module, and must not import Dask."""
+
+import time
+
+
+def long(arm: float) -> float:
+    time.sleep(600.0)
+    return arm
+
+
+def noisy(arm: float, *, seed: int) -> float:
+    return arm + seed % 100 / 10
+
+
+def slow(arm: float, *, seed: int, cores: int) -> float:
+    time.sleep(0.1 * cores**-0.5)
+    return arm + seed % 100 / 20
