@@ -31,7 +31,13 @@ from benchmarks import (
     unequal,
     users,
 )
+from benchmarks.clusters import dask as dask_engine
+from benchmarks.clusters import executor as executor_engine
+from benchmarks.clusters import manual as manual_engine
+from benchmarks.clusters import ray as ray_engine
+from benchmarks.clusters import slurm as slurm_engine
 from paceline.display.table import print_table
+from paceline.errors import PacelineError
 
 BENCHMARKS = {
     "speed": speed.run,
@@ -67,19 +73,34 @@ BENCHMARKS = {
     "staged-plus": staged.run_plus,
     "elastic-pull": elastic.run_pull,
     "elastic-rounds": elastic.run_rounds,
+    "engines-ray": ray_engine.run,
+    "engines-dask": dask_engine.run,
+    "engines-slurm": slurm_engine.run,
+    "engines-executor": executor_engine.run,
+    "engines-manual": manual_engine.run,
 }
+ENGINES = [name for name in BENCHMARKS if name.startswith("engines-")]
 
 
 def main(names: list[str]) -> None:
     folder = Path("bench-results")
     folder.mkdir(exist_ok=True)
-    for name in names or BENCHMARKS:
+    for name in [one for given in names or BENCHMARKS for one in _meant(given)]:
         began = time.perf_counter()
-        table = BENCHMARKS[name]()
+        try:
+            table = BENCHMARKS[name]()
+        except PacelineError as error:  # a library or a cluster is missing
+            print(f"\n{name}: not measured: {error}", flush=True)
+            continue
         print(f"\n{name} ({time.perf_counter() - began:.0f} s)\n", flush=True)
         print_table(table)
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as stream:
             csv.writer(stream).writerows([table.columns, *table.rows])
+
+
+def _meant(name: str) -> list[str]:
+    """The benchmarks of a name: `engines` are those of all engines."""
+    return ENGINES if name == "engines" else [name]
 
 
 if __name__ == "__main__":
