@@ -80,7 +80,11 @@ class TestParsl(ExecutorContract):
             encrypted=False,
             provider=import_module("parsl.providers").LocalProvider(init_blocks=1, max_blocks=1),
         )
-        config = import_module("parsl.config").Config(executors=[pool], run_dir=mkdtemp())
+        config = import_module("parsl.config").Config(
+            executors=[pool],
+            run_dir=mkdtemp(),
+            initialize_logging=False,  # it would not close its log
+        )
         made: Executor = import_module("parsl.concurrent").ParslPoolExecutor(config)
         made.__enter__()
         return made
