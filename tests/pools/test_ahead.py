@@ -201,6 +201,18 @@ def test_a_pull_that_hangs_once_is_done_by_a_backup(
     assert result.elapsed < 400 * seconds
 
 
+@pytest.mark.parametrize("cores", [1, 2, 3])
+@pytest.mark.parametrize("slow", [0, 1, 3])
+def test_an_arm_that_is_slow_but_does_not_hang_is_waited_for(slow: int, cores: int) -> None:
+    """It is not ended again and again because it takes long."""
+    engine = Uneven(lambda arm, pull, k: 0.6 if arm == slow else 0.01)
+    engine._cores = cores
+    result = race(noisy, ARMS, engine=engine, progress=False)
+    assert (result.index, result.confidence) == (3, 0.95)
+    assert max(engine.attempts[slow, pull] for pull in range(5)) <= 3
+    assert result.elapsed < 200
+
+
 @pytest.mark.parametrize("goal", [{}, {"confidence": 0.95}])
 @pytest.mark.parametrize("cores", [2, 3, 4, 8])
 @pytest.mark.parametrize("arms", [[0.0, 0.3, 1.0], [1.0, 0.3, 0.0], [0.0, 0.3, 0.6, 0.9, 2.0]])

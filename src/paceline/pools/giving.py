@@ -152,7 +152,7 @@ class Giver:
                 one
                 for one in self._assignments.late()
                 if one.is_backup
-                or (one.job.cores > self.rules.cores // 2 and (one.is_probe or unknown))
+                or (one.job.cores > half and (one.is_probe or unknown))
                 or not any(map(self.backlog.is_wanted, one.left))
             ]
         return found
