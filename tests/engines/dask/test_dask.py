@@ -91,6 +91,15 @@ def test_what_cannot_be_connected_to_is_refused() -> None:
         find_engine("dask:nonsense://x").available()
 
 
+def test_workers_of_another_version_are_refused(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paceline.engines.dask.host.versions", lambda: "Python 3.9")
+    with pytest.raises(InvalidInput, match=r"and the race has Python 3\.9: functions can be sent"):
+        opened(client, noisy)
+    assert until(lambda: pulls_below(client) == 0)
+
+
 def test_dask_is_imported_only_if_it_is_chosen_and_missed_only_then() -> None:
     program = """
 import sys

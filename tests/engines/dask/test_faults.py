@@ -1,7 +1,11 @@
 """Dask workers that die, come, forget or have few threads: races go on, and nothing is lost."""
 
+import contextlib
+import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ import paceline
 from paceline.engines.dask import host
 from paceline.engines.events import Finished, Lost
 from paceline.engines.jobs import Run
+from paceline.errors import RaceFailed
 from paceline.journal.reading import read_records
 from paceline.journal.records import PoolResized
 from tests.engines.dask.conftest import SHAPE
@@ -168,3 +173,47 @@ def test_cores_count_and_not_threads_where_cores_are_declared() -> None:
             assert until(lambda: list(client.run(free).values()) == [0.0])
         finally:
             driver.workers.close()
+
+
+@pytest.mark.engines
+def test_a_race_whose_scheduler_is_killed_stops_and_goes_on_with_another(tmp_path: Path) -> None:
+    where = tmp_path / "scheduler.json"
+    how = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
+    found = ["--scheduler-file", str(where)]
+    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0"]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--resources", "cores=8"]
+    environment = os.environ | {"PYTHONPATH": os.getcwd()}  # where the function is found
+    journal = tmp_path / "race"
+    race: dict[str, Any] = {"confidence": 0.95, "progress": False, "paired": False}
+
+    def address() -> str:
+        assert until(where.exists, 60.0)
+        return str(json.loads(where.read_text())["address"])
+
+    with contextlib.ExitStack() as running:
+
+        def start(words: list[str]) -> "subprocess.Popen[bytes]":
+            process = subprocess.Popen([*words, *how, *found], env=environment)
+            running.callback(process.wait)
+            running.callback(process.kill)
+            return process
+
+        first = start(scheduler)
+        address()
+        start(worker)
+
+        def kill(standing: Any) -> None:
+            first.kill()
+
+        arms = [0.5 * k for k in range(16)]
+        with distributed.Client(address(), set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+            with pytest.raises(RaceFailed, match="scheduler does not answer any more"):
+                paceline.race(slow, arms, engine=client, journal=journal, callbacks=[kill], **race)
+        before = values_in(journal)
+        assert before
+        where.unlink()
+    with distributed.LocalCluster(**SHAPE) as cluster, distributed.Client(cluster) as client:
+        result = paceline.race(slow, arms, engine=client, journal=journal, **race)
+    assert (result.best, result.decided) == (arms[-1], True)
+    assert before.items() <= values_in(journal).items()

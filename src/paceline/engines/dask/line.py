@@ -5,6 +5,7 @@ posted as messages, which the thread of the race takes in when it waits.
 """
 
 import asyncio
+import contextlib
 import time
 import uuid
 import weakref
@@ -105,7 +106,8 @@ class _Ears:
 
     def remove(self, client: Any, token: str) -> None:
         if self._posts.pop(token, None) is not None and not self._posts:
-            client.unsubscribe_topic(self.topic)
+            with contextlib.suppress(Exception):  # the client is closed: nobody listens any more
+                client.unsubscribe_topic(self.topic)
 
     def _hear(self, event: Any) -> None:
         _, (token, first, events) = event

@@ -84,15 +84,18 @@ class DaskWorkers:
         has_seeds = self._workload.takes_seed or self._workload.is_command
         seeds = [self._workload.seeds(*run) for run in job.runs] if has_seeds else []
         key = f"paceline-{node.token}-{job.number}"
-        future = self._client.submit(
-            do_job,
-            *(node.token, key, job, seeds),
-            key=key,
-            pure=False,  # or two equal calls would be one
-            workers=[node.address],
-            allow_other_workers=False,
-            resources={"cores": job.cores} if node.declared else None,
-        )
+        try:
+            future = self._client.submit(
+                do_job,
+                *(node.token, key, job, seeds),
+                key=key,
+                pure=False,  # or two equal calls would be one
+                workers=[node.address],
+                allow_other_workers=False,
+                resources={"cores": job.cores} if node.declared else None,
+            )
+        except Exception as error:
+            raise _broken(error) from error
         self._tasks[job.number] = Task(node, future)
 
     def end(self, job: int) -> None:
@@ -172,7 +175,7 @@ class DaskWorkers:
             case NotBegun(job):
                 return self._give_up(job)
             case Broken(why):
-                raise RaceFailed(f"the Dask scheduler does not answer any more: {why}")
+                raise _broken(why)
 
     def _hear(self, node: Node, first: int, pickled: bytes) -> list[Event]:
         """Take in the events of a host that were not heard yet."""
@@ -280,6 +283,10 @@ class DaskWorkers:
             why,
             memory if all(memory) else (),
         )
+
+
+def _broken(why: object) -> RaceFailed:
+    return RaceFailed(f"the Dask scheduler does not answer any more ({why})")
 
 
 def _gone(node: Node) -> str:
