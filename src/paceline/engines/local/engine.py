@@ -52,7 +52,12 @@ class LocalEngine:
         """Workers pinned to processors, unless the pool has more cores than the machine."""
         here = available_cores()
         if workload.unit != "gpus":
-            return LocalWorkers(workload, Processors(here.cpu_ids, cores), cores, share=self.share)
+            processors = Processors(here.cpu_ids, cores)
+            try:
+                return LocalWorkers(workload, processors, cores, share=self.share)
+            except BaseException:  # it cannot be sent, or the machine is short of something
+                processors.close()
+                raise
         names = available_gpus() or tuple(map(str, range(cores)))  # as many as the user says
         devices = Devices(names, cores, threads_each=here.cores / cores)
         # None is forked from a process that has loaded the function: it may have devices already.

@@ -29,7 +29,17 @@ _KNOWN = frozenset(
     ("lib-dynload", "numpy", "numpy.libs", "scipy", "scipy.libs", "sklearn", "scikit_learn.libs")
 )
 _ALSO_KNOWN = frozenset(
-    ("pandas", "pandas.libs", "matplotlib", "kiwisolver", "contourpy", "PIL", "pillow.libs", "yaml")
+    [
+        "pandas",
+        "pandas.libs",
+        "matplotlib",
+        "kiwisolver",
+        "contourpy",
+        "PIL",
+        "pillow.libs",
+        "yaml",
+        "charset_normalizer",
+    ]  # numpy.f2py imports it where it is installed
 )
 _SYSTEM = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", os.path.join(sys.base_prefix, "lib/lib"))
 _HANDLED = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # by our own processes
