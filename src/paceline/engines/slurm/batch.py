@@ -23,8 +23,9 @@ export {submitted}="$SLURM_JOB_ID"
 journal={journal}
 results() {{ grep -c '^{{"kind":"results"' "$journal" 2>/dev/null || true; }}
 before=$(results)
-told=
-trap 'told=1; kill -TERM "$race" 2>/dev/null' USR1 TERM
+told= limit=
+trap 'told=1; limit=1; kill -TERM "$race" 2>/dev/null' USR1
+trap 'told=1; kill -TERM "$race" 2>/dev/null' TERM
 {race} &
 race=$!
 wait "$race"
@@ -36,8 +37,8 @@ while [ -n "$told" ]; do  # a signal has ended the wait, not the race
     [ "$again" -eq 127 ] || status=$again
 done
 [ "$status" -eq 130 ] || exit "$status"
-if scontrol show job "$SLURM_JOB_ID" | grep -q 'JobState=CANCELLED'; then
-    echo "cancelled: not requeued"
+if [ -z "$limit" ] && ! scontrol show job "$SLURM_JOB_ID" | grep -q 'JobState=RUNNING'; then
+    echo "not requeued: the job was cancelled, or Slurm requeues it"  # it is about to end
 elif [ "$(results)" = "$before" ]; then
     echo "not requeued: no pull has ended in this allocation. Submit it again with a longer --time"
     exit 4

@@ -168,7 +168,7 @@ class FunctionWorkers(StepWorkers):
         if worker in self._idle:
             self._idle.remove(worker)
         worker.step.ended = True
-        worker.step.end()
+        self.dismiss(worker.step)
 
     def _spawn(self, job: Job) -> Worker:
         request = request_of(job, self.job, self.nodes.all[job.node], self.workload)
@@ -219,7 +219,7 @@ class FunctionWorkers(StepWorkers):
             worker.wrong = f"the worker process was ended because it sent {error}"
             if worker in self._idle:
                 self._idle.remove(worker)
-            worker.step.end()
+            self.dismiss(worker.step)
         return events
 
     def _take(self, worker: Worker, message: bytes) -> list[Event]:

@@ -24,6 +24,7 @@ from paceline.engines.workload import Workload
 _LOOK_SECONDS = 15.0  # between two looks at the nodes of the job
 _RETRY_SECONDS = 2.0  # after the controller did not answer
 _STARTING_SECONDS = 15.0  # after which a step is tried anew, and twice as long after that
+_ENDING_SECONDS = 1.0  # after which a step is told again to end: while srun starts, it may not hear
 _CLOSING_SECONDS = 30.0  # that steps may take to end
 
 Handler = Callable[[], list[Event]]
@@ -41,7 +42,7 @@ class StepWorkers(ABC):
         self._all: set[Step] = set()
         self._unsaid: list[Event] = []  # what the next wait reports first
         self._later: dict[int, tuple[float, Job]] = {}  # to be started at a moment
-        self._starting: dict[Step, float] = {}  # and when they have taken too long for that
+        self._due: dict[Step, float] = {}  # when those that start or end have taken too long
         self._tries: dict[int, int] = {}  # how often jobs were to be started again
         self._spans = spans
         self._guard = Guard()
@@ -81,7 +82,7 @@ class StepWorkers(ABC):
             self._unsaid.append(Lost(job))
         elif (step := self.steps.get(job)) is not None and not step.ended:
             step.ended = True
-            step.end()
+            self.dismiss(step)
 
     def wait(self, seconds: float | None) -> list[Event]:
         """Wait until something happens, at most `seconds`, and return what did."""
@@ -113,14 +114,16 @@ class StepWorkers(ABC):
         Ctrl-C may have come in the midst of anything here. So nothing is relied on but the steps.
         """
         steps = list(self._all)
-        for step in steps:
-            step.end()
-        until = time.monotonic() + _CLOSING_SECONDS
+        began, told = time.monotonic(), -math.inf
         while running := [step for step in steps if step.process.poll() is None]:
-            if time.monotonic() > until:  # srun waits for a node that does not answer
+            now = time.monotonic()
+            if now - told > _ENDING_SECONDS:
+                told = now
                 for step in running:
-                    step.process.kill()
+                    step.end()
             for step in running:
+                if now - began > _CLOSING_SECONDS:  # it waits for a node that does not answer
+                    step.process.kill()
                 step.drain()
             time.sleep(0.005)
         for step in steps:
@@ -141,14 +144,20 @@ class StepWorkers(ABC):
         self._guard.started(step.process.pid)
         self._all.add(step)
         tries = 0 if step.job is None else self._tries.get(step.job.number, 0)
-        self._starting[step] = time.monotonic() + _STARTING_SECONDS * 2.0**tries
+        self._due[step] = time.monotonic() + _STARTING_SECONDS * 2.0**tries
         listen = selectors.EVENT_READ
         self.selector.register(step.errors, listen, partial(self._hear_errors, step))
         self.selector.register(step.exit, listen, partial(self._bury, step))
 
+    def dismiss(self, step: Step) -> None:
+        """Have a step end."""
+        step.end()
+        self._due[step] = time.monotonic() + _ENDING_SECONDS
+
     def started(self, step: Step) -> None:
         """Note that a step has begun its work."""
-        self._starting.pop(step, None)
+        if not step.ended and not step.overdue:
+            self._due.pop(step, None)
         self.nodes.trust(step.place)
         if step.job is not None:
             self._tries.pop(step.job.number, None)
@@ -185,22 +194,21 @@ class StepWorkers(ABC):
                     self.selector.unregister(stream)
         self._guard.ended(step.process.pid)
         self._all.discard(step)
-        self._starting.pop(step, None)
+        self._due.pop(step, None)
         events += self.over(step, Ending(step.close(), step.text()))
         return events
 
     def _next_moment(self) -> float:
-        moments = [*(moment for moment, _ in self._later.values()), *self._starting.values()]
+        moments = [*(moment for moment, _ in self._later.values()), *self._due.values()]
         look = math.inf if self._look is not None else self._next_look
         return min([*moments, look, self.nodes.next_moment])
 
     def _on_time(self, now: float) -> list[Event]:
         """Do what is due."""
         # An srun that waits for cores may miss that they are free, and sleep for minutes.
-        for step in [step for step, until in self._starting.items() if until <= now]:
-            del self._starting[step]
+        for step in [step for step, until in self._due.items() if until <= now]:
             step.overdue = True
-            step.end()
+            self.dismiss(step)
         due = [job for moment, job in self._later.values() if moment <= now]
         events: list[Event] = []
         for job in due:
