@@ -1,7 +1,11 @@
 """What Slurm costs: steps per second against srun itself, and a race against the pool's λ.
 
 It starts a Slurm of two made-up nodes with 20 CPUs each on this machine, which takes root. Raw
-steps are given out as the engine does, on the same nodes and as many at once.
+steps are given out as the engine does, on the same nodes and as many at once. They have sessions of
+their own, as the engine's have: a kernel with autogroups gives those more of a busy machine, and
+without them the engine looked faster than srun itself. Ratios are those of pairs measured in turn.
+
+Functions run in steps that stay, so they are compared with messages to steps of `cat`.
 """
 
 import os
@@ -10,9 +14,10 @@ import re
 import selectors
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from statistics import median
 
 import paceline
 from paceline.commands import Command
@@ -25,9 +30,10 @@ from paceline.engines.slurm.step import Request, environment_of
 from paceline.engines.workload import Workload
 from tools.slurm_cluster import CORES_PER_NODE, NODES, running
 
-_STEPS = 200
+_STEPS = 120
+_MESSAGES, _MESSAGE_BYTES = 2000, 64
 _AT_ONCE, _CORES_PER_STEP = 10, 4
-_TIMES = 3
+_TIMES = 5
 _ARMS, _PULLS = 64, 320
 _SECONDS = 1.0  # of a pull on one core
 
@@ -69,6 +75,7 @@ def raw_steps(steps: int) -> float:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
+                start_new_session=True,
             )
             file = os.pidfd_open(process.pid)
             processes[file] = process, place
@@ -117,28 +124,80 @@ def _seeds(arm: int, first: int, pulls: int) -> list[int]:
     return [arm + first + k for k in range(pulls)]
 
 
-def sleeper(arm: float, *, seed: int, cores: int) -> float:
-    """A pull that takes a second on one core, and scales with the root of its cores."""
-    time.sleep(_SECONDS * cores**-0.5)
-    return arm + random.Random(seed).gauss(0.0, 1.0)
+def raw_messages(messages: int) -> float:
+    """How many messages per second go to steps of `cat` and back, one at a time to each."""
+    job = read_allocation().job
+    words = ["--unbuffered", "cat"]
+    selector = selectors.DefaultSelector()
+    cats = []
+    for place in range(_AT_ONCE):
+        node = NODES[place % len(NODES)]
+        request = Request(job, node, cores=_CORES_PER_STEP, megabytes=100)
+        cat = subprocess.Popen(
+            ["srun", *request.words("raw"), *words],
+            env=environment_of(_CORES_PER_STEP, {}),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            bufsize=0,
+        )
+        assert cat.stdin is not None
+        assert cat.stdout is not None
+        cat.stdin.write(b"x" * _MESSAGE_BYTES)
+        assert len(cat.stdout.read(_MESSAGE_BYTES) or b"") == _MESSAGE_BYTES  # it is up
+        selector.register(cat.stdout, selectors.EVENT_READ, cat)
+        cats.append(cat)
+    began, sent, back = time.perf_counter(), 0, 0
+    for cat in cats:
+        assert cat.stdin is not None
+        sent += bool(cat.stdin.write(b"x" * _MESSAGE_BYTES))
+    while back < messages:
+        for key, _ in selector.select():
+            assert len(os.read(key.fd, 1 << 16)) == _MESSAGE_BYTES
+            back += 1
+            if sent < messages:
+                sent += bool(key.data.stdin.write(b"x" * _MESSAGE_BYTES))
+    rate = messages / (time.perf_counter() - began)
+    for cat in cats:
+        cat.communicate()
+    return rate
 
 
-def makespan() -> tuple[float, float, float]:
-    """Seconds of a race of 64 arms, what λ predicts for it, and the seconds to start workers."""
+def sleeper() -> Callable[..., float]:
+    """A pull that takes a second on one core, and scales with the root of its cores.
+
+    It is made here so that it is sent by value: otherwise every worker would import this module,
+    and paceline with it, and the race would measure that.
+    """
+    seconds = _SECONDS
+
+    def pull(arm: float, *, seed: int, cores: int) -> float:
+        time.sleep(seconds * cores**-0.5)
+        return arm + random.Random(seed).gauss(0.0, 1.0)
+
+    return pull
+
+
+def makespan(cores_per_pull: int | None) -> tuple[float, float, float]:
+    """Seconds of a race of 64 arms, what λ predicts for it, and the seconds to start workers.
+
+    Where widths are free, workers of one width are ended for those of another.
+    """
     nodes = [CORES_PER_NODE] * len(NODES)
     pool = paceline.CorePool(sum(nodes), lambda cores: _SECONDS * cores**-0.5, nodes)
-    nothing = Workload(lambda arm: arm, [0.0, 1.0], _seeds)
+    pull = sleeper()
     began = time.perf_counter()
-    Given(nothing, at_once=sum(nodes), cores=1).per_second(sum(nodes))
-    starting = time.perf_counter() - began
-    arms = [k / 100 for k in range(_ARMS)]
+    Given(Workload(pull, [0.0, 1.0], _seeds), sum(nodes), 1).per_second(sum(nodes))
+    starting = time.perf_counter() - began - _SECONDS
     result = paceline.race(
-        sleeper,
-        arms,
+        pull,
+        [arm / 100 for arm in range(_ARMS)],
         policy="uniform",
         max_pulls=_PULLS,
         engine="slurm",
         scaling=pool,
+        cores_per_pull=cores_per_pull,
         backups=False,
         progress=False,
     )
@@ -152,18 +211,23 @@ def run() -> Table:
     command = Workload(Command.parse("echo {x}", shell=True), [{"x": 1}, {"x": 2}], _seeds)
     function = Workload(lambda arm: arm, [0.0, 1.0], _seeds)
     with allocation():
-        raw, ours = [], []
-        for _ in range(_TIMES):  # in turn: the machine may be busy with other things
-            raw.append(raw_steps(_STEPS))
-            ours.append(Given(command).per_second(_STEPS))
-        best, mine = max(raw), max(ours)
-        rows.append(("commands per second, srun steps per second", mine, best, mine / best))
-        alone = Given(function).per_second(2000, warm=4 * _AT_ONCE)
-        rows.append(("functions per second, a pull a job", alone, best, alone / best))
-        many = 64 * Given(function).per_second(500, pulls=64, warm=4 * _AT_ONCE)
-        rows.append(("functions per second, 64 pulls a job", many, best, many / best))
-        seconds, predicted, starting = makespan()
-        rows.append(("race of 64 arms: seconds, λ", seconds, predicted, seconds / predicted))
-        expected = predicted + starting
-        rows.append(("… and with workers started", seconds, expected, seconds / expected))
+        pairs = [(Given(command).per_second(_STEPS), raw_steps(_STEPS)) for _ in range(_TIMES)]
+        rows.append(("commands, srun steps: per second", *_medians(pairs)))
+        pairs = [
+            (Given(function).per_second(_MESSAGES, warm=4 * _AT_ONCE), raw_messages(_MESSAGES))
+            for _ in range(_TIMES)
+        ]
+        rows.append(("functions, messages: per second", *_medians(pairs)))
+        for name, width in (("one core a pull", 1), ("free widths", None)):
+            seconds, predicted, starting = makespan(width)
+            expected = predicted + starting
+            what = f"race of 64 arms, {name}"
+            rows.append((f"{what}; λ: seconds", seconds, predicted, seconds / predicted))
+            rows.append((f"{what}; λ + start", seconds, expected, seconds / expected))
     return Table(("what", "paceline", "compared with", "ratio"), rows)
+
+
+def _medians(pairs: list[tuple[float, float]]) -> tuple[float, float, float]:
+    """The medians of both, and of their ratios, which were measured at about the same time."""
+    ours, raw = zip(*pairs, strict=True)
+    return median(ours), median(raw), median(one / other for one, other in pairs)
