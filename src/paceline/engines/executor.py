@@ -69,26 +69,27 @@ class ExecutorEngine:
         self._per_pull = None
         if cores_per_pull is not None:
             self._per_pull = whole(cores_per_pull, "cores_per_pull")
-        workers = size_of(executor)
-        if cores is None and workers is None:
-            raise InvalidInput(
-                f"how many pulls a {type(executor).__name__} runs at once cannot be told: write "
-                "engine=ExecutorEngine(executor, cores=8), from paceline.engines.executor"
-            )
-        self._cores = whole(
-            (workers or 1) * (self._per_pull or 1) if cores is None else cores, "cores", least=1
-        )
+        if cores is None:
+            workers = size_of(executor)
+            if workers is None:
+                raise InvalidInput(
+                    f"how many pulls a {type(executor).__name__} runs at once cannot be told: "
+                    "write engine=ExecutorEngine(executor, cores=8), from "
+                    "paceline.engines.executor"
+                )
+            cores = workers * (self._per_pull or 1)
+        self._cores = whole(cores, "cores")
         if self._per_pull is not None and self._per_pull > self._cores:
             raise InvalidInput(
                 f"cores_per_pull={self._per_pull}, but the pool has {self._cores}: raise cores"
             )
         self.in_threads = runs_in_threads(executor)
-        local = self.in_threads or workers is not None
+        local = hasattr(executor, "_max_workers")  # of the standard library, and loky's
         self.abilities = Abilities(
             kill=False,
             pin=False,
             commands=True,
-            group=whole(group, "group", least=1),
+            group=whole(group, "group"),
             survives_driver=not self.in_threads,
             group_seconds=_LOCAL_GROUP_SECONDS if local else _GROUP_SECONDS,
             replaces=False,
@@ -280,8 +281,11 @@ class ExecutorWorkers:
 
     def close(self) -> None:
         """Cancel what has not begun. What has goes on: nothing waits for it, nothing ends it."""
-        for future in [*self._futures.values()]:
-            _cancel(future)
+        # A cancelled future ends the thread of executorlib (1.11) that hands out calls: all later
+        # ones would hang.
+        if not type(self._executor).__module__.startswith("executorlib"):
+            for future in [*self._futures.values()]:
+                _cancel(future)
         self._futures.clear()
         self._jobs.clear()
 
