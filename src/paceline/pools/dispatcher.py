@@ -37,6 +37,7 @@ from paceline.pools.recording import Recorder, Recording
 from paceline.pools.rules import Rules
 
 _WORTH_KILLING_SECONDS = 0.25  # a new worker has to load the user's modules again
+_ROUNDING_SECONDS = 1e-9  # a deadline that has come is not missed because sums are rounded
 _LONGEST_WAIT_SECONDS = 86400.0  # operating systems take no timeout of a month
 
 
@@ -163,7 +164,7 @@ class Dispatcher:
             if results is not None:
                 return results
             now = self.clock.now()
-            if now >= min(moment - early_seconds(until, self._workers), box):
+            if now + _ROUNDING_SECONDS >= min(moment - early_seconds(until, self._workers), box):
                 if isinstance(how, Until):
                     return replace(ledger.close(), last=box <= min(now, moment))
                 return ledger.leftovers(in_order=self._in_order)
@@ -259,10 +260,8 @@ class Dispatcher:
         )
         if not self.assignments and soonest == math.inf and self._rules.is_usable:
             raise RuntimeError("nothing runs and nothing can be started: please report this")
-        seconds = None
-        if soonest < math.inf:
-            seconds = min(max(0.0, soonest - self.clock.now()), _LONGEST_WAIT_SECONDS)
-        self.intake.take(workers.wait(seconds))
+        left = min(max(0.0, soonest - self.clock.now()), _LONGEST_WAIT_SECONDS)
+        self.intake.take(workers.wait(left if soonest < math.inf else None))
         if self.intake.resized is not None:
             self._resize(self.intake.resized)
         for one in self.intake.beaten():

@@ -139,6 +139,7 @@ def test_nothing_is_left_behind(client: Any) -> None:
     assert until(lambda: free_cores(client) == [20, 20])
 
 
+@pytest.mark.engines
 def test_a_job_that_dask_lets_wait_is_loading_and_can_be_ended(client: Any) -> None:
     """Others may use the cluster, too; their tasks have the cores then."""
     # The later test of the same key would find this one, hence pure=False.
