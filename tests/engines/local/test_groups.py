@@ -73,7 +73,7 @@ def test_one_of_a_dead_driver_is_ended_by_the_next_race(group: Group) -> None:
         return not Path(folder).exists()
 
     assert soon(is_removed)
-    assert not alive(int(pid))
+    assert soon(lambda: not alive(int(pid)))
 
 
 def test_all_that_watch_may_be_killed_at_once(group: Group, tmp_path: Path) -> None:
