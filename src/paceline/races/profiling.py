@@ -116,7 +116,9 @@ def profile(
     if ending.interruption is not None:
         failure = dispatcher.books.attempts.failures[0]
         raise RaceFailed(f"no profile: {describe_failure(settings.labels[failure.arm], failure)}")
-    return Profile(notes.timings.fit(), notes.measured, settings.rules.cores)
+    # The first pull on a core count warms up: of counts that had no other, nothing was measured.
+    measured = {cores: times for cores, times in notes.measured.items() if times}
+    return Profile(notes.timings.fit(), measured, settings.rules.cores)
 
 
 def _fewer_arms(settings: Settings, most: int) -> Settings:
