@@ -35,6 +35,7 @@ from benchmarks.clusters import dask as dask_engine
 from benchmarks.clusters import executor as executor_engine
 from benchmarks.clusters import manual as manual_engine
 from benchmarks.clusters import ray as ray_engine
+from benchmarks.clusters import same as same_race
 from benchmarks.clusters import slurm as slurm_engine
 from paceline.display.table import print_table
 from paceline.errors import PacelineError
@@ -78,6 +79,7 @@ BENCHMARKS = {
     "engines-slurm": slurm_engine.run,
     "engines-executor": executor_engine.run,
     "engines-manual": manual_engine.run,
+    "engines-same": same_race.run,
 }
 ENGINES = [name for name in BENCHMARKS if name.startswith("engines-")]
 

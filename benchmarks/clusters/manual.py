@@ -93,6 +93,7 @@ def by_script(journal: Path) -> paceline.Result:
             cores=_CORES,
             scaling=pool(),
             journal=journal,
+            paired=False,
         ) as race,
         ThreadPoolExecutor(_CORES) as hands,
     ):

@@ -143,14 +143,35 @@ def latency(workers: Workers, pulls: int = 40) -> float:
     return statistics.median(spent[2:])  # of the first, Ray's processes start
 
 
+def raw_round(ray: Any, pool: paceline.CorePool) -> float:
+    """Seconds that plain Ray tasks take for the waves of which λ is made, each after the other."""
+    strategies = import_module("ray.util.scheduling_strategies")
+    places = [
+        strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        for node in ray.nodes()
+        if node["Alive"] and node["Resources"].get("CPU")
+    ]
+    task = ray.remote(max_retries=0)(sleep)
+    began = time.perf_counter()
+    for wave in pool.waves(_ARMS * _PULLS_EACH):
+        tasks = [task.options(num_cpus=wave.cores, scheduling_strategy=one) for one in places]
+        for _ in range(wave.repeat):
+            ray.get([tasks[k % 2].remote(0, cores=wave.cores) for k in range(wave.pulls)])
+    return time.perf_counter() - began
+
+
 def makespan() -> list[tuple[object, ...]]:
-    """A round of 64 arms whose pulls sleep, first with cold workers, then with warm ones."""
+    """A round of 64 arms whose pulls sleep, beside plain Ray tasks, which Ray's workers hold up.
+
+    Ray starts a process for each task at a time, two at once on a machine with two cores, and ends
+    those that idle while wider pulls run.
+    """
     from paceline.engines.ray import RayEngine
 
     pool = paceline.CorePool(sum(_NODES), lambda cores: cores**-0.5, _NODES)
     predicted = pool.seconds(_ARMS * _PULLS_EACH)
     rows: list[tuple[object, ...]] = []
-    with cluster(*_NODES):
+    with cluster(*_NODES) as ray:
         engine = RayEngine()
         engine.available()
         idle = engine.open(Workload(no_op, [0], no_seeds), 2)
@@ -169,6 +190,7 @@ def makespan() -> list[tuple[object, ...]]:
         )
         allowed = _MAKESPAN_PROMISE * predicted + overhead * _ARMS * _PULLS_EACH
         for when in ("cold", "warm", "warm"):
+            raw = raw_round(ray, pool)
             began = time.perf_counter()
             _one_round(dispatcher)
             seconds = time.perf_counter() - began
@@ -176,6 +198,8 @@ def makespan() -> list[tuple[object, ...]]:
             note = f"{seconds:.2f} s, λ = {predicted:.2f} s, {1000 * overhead:.1f} ms a pull"
             promise = f"at most {allowed / predicted:.2f}" if when == "warm" else "-"
             rows.append(("ray", what, seconds / predicted, promise, note))
+            note = f"{raw:.2f} s, {raw / predicted:.2f} λ"
+            rows.append(("ray", "… seconds / those of plain tasks", seconds / raw, "-", note))
         dispatcher.finish()
     return rows
 

@@ -13,6 +13,8 @@ from paceline.engines.ray import host
 from paceline.engines.ray.roster import Node
 from paceline.engines.workload import Workload, stand_in
 
+_MANY = 8  # jobs under way: to ask about fewer once more costs more than to come again
+
 
 class Tasks:
     """Gives jobs to Ray. What a job says comes as a stream of references."""
@@ -51,7 +53,7 @@ class Tasks:
     def ready(self, streams: list[Any], seconds: float) -> list[Any]:
         """Those that have something to say; waits for the first, at most that long."""
         ready, others = self._ray.wait(streams, num_returns=1, timeout=seconds)
-        if ready and others:
+        if ready and len(others) >= _MANY:
             ready += self._ray.wait(others, num_returns=len(others), timeout=0)[0]
         return list(ready)
 

@@ -224,6 +224,8 @@ class RayWorkers:
 
     def _next_moment(self) -> float:
         """When to look at something even if nothing is heard."""
+        while self._beginning and self._beginning[0][1].number not in self._jobs:
+            self._beginning.popleft()  # it is over; to wake up for it cost a quarter of the rate
         moments = [self._next_look, *(one.kill_at for one in self._ending.values())]
         moments += [queue[0][0] for queue in (self._beginning, self._settling) if queue]
         return min(moments)
