@@ -11,7 +11,7 @@ import numpy as np
 
 import paceline
 from paceline.display.table import Table
-from paceline.timeline import USES
+from paceline.story.timeline import USES
 
 _CORES = 40
 _SECONDS = 0.2

@@ -85,7 +85,6 @@ class Cluster:
 
     def start(self) -> None:
         """Write the configuration, start all daemons, and wait until the nodes are idle."""
-        _check()
         self._configure()
         os.chmod(self.folder, 0o755)  # munge checks that all may reach its socket
         key = self.folder / "munge.key"
@@ -175,13 +174,13 @@ _MUNGE_FILES = ("socket", "key-file", "pid-file", "log-file", "seed-file")
 
 
 def install() -> None:
-    """Install the Debian packages that are missing."""
+    """Install the Debian packages that are missing; their daemons need root in any case."""
+    if os.geteuid():
+        raise Unavailable("to start Slurm's daemons takes root")
     if all(shutil.which(program) for program in NEEDED):
         return
-    if os.geteuid() or not shutil.which("apt-get"):
-        raise Unavailable(
-            f"Slurm is missing, and installing {', '.join(PACKAGES)} takes root and apt-get"
-        )
+    if not shutil.which("apt-get"):
+        raise Unavailable(f"Slurm is missing, and installing {', '.join(PACKAGES)} takes apt-get")
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for words in (
         ["update"],
@@ -198,20 +197,13 @@ def install() -> None:
 def running() -> Iterator[Cluster]:
     """A cluster in a folder for temporary files, from its start to its end."""
     with tempfile.TemporaryDirectory(prefix="paceline-slurm-") as folder:
+        install()
         cluster = Cluster(Path(folder))
         try:
             cluster.start()
             yield cluster
         finally:
             cluster.stop()
-
-
-def _check() -> None:
-    if os.geteuid():
-        raise Unavailable("to start Slurm's daemons takes root")
-    missing = [program for program in NEEDED if shutil.which(program) is None]
-    if missing:
-        raise Unavailable(f"{', '.join(missing)} not found: apt-get install {' '.join(PACKAGES)}")
 
 
 def _call(*command: str) -> None:
@@ -244,7 +236,6 @@ def main(words: Sequence[str]) -> int:
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # whoever ends it wants no daemons left
     try:
-        install()
         if words[0] == "run":
             with running() as cluster:
                 return subprocess.run(words[1:], env=cluster.environment(), check=False).returncode
@@ -252,6 +243,7 @@ def main(words: Sequence[str]) -> int:
         if words[0] == "stop":
             cluster.stop()
         else:
+            install()
             cluster.start()
             print(f"export SLURM_CONF={cluster.configuration}")
     except Unavailable as error:

@@ -28,7 +28,8 @@ from paceline.engines.slurm import SlurmEngine
 from paceline.engines.slurm.allocation import read_allocation
 from paceline.engines.slurm.step import Request, environment_of
 from paceline.engines.workload import Workload
-from tools.slurm_cluster import CORES_PER_NODE, NODES, running
+from paceline.errors import PacelineError
+from tools.slurm_cluster import CORES_PER_NODE, NODES, Cluster, Unavailable, running
 
 _STEPS = 120
 _MESSAGES, _MESSAGE_BYTES = 2000, 64
@@ -42,7 +43,7 @@ _SECONDS = 1.0  # of a pull on one core
 def allocation() -> Iterator[None]:
     """A Slurm and a job with both of its nodes; this process is a part of it."""
     before = dict(os.environ)
-    with running() as cluster:
+    with _cluster() as cluster:
         words = ["salloc", "--no-shell", f"--nodes={len(NODES)}", "--exclusive", "--mem=0"]
         done = subprocess.run(
             words, env=cluster.environment(), capture_output=True, text=True, check=True
@@ -55,6 +56,15 @@ def allocation() -> Iterator[None]:
         finally:
             os.environ.clear()
             os.environ.update(before)
+
+
+@contextmanager
+def _cluster() -> Iterator[Cluster]:
+    try:
+        with running() as cluster:
+            yield cluster
+    except Unavailable as error:
+        raise PacelineError(f"no Slurm here: {error}") from error
 
 
 def raw_steps(steps: int) -> float:

@@ -30,9 +30,13 @@ from paceline.policies.timed import Timed
 from paceline.policies.ucb_e import UCBE
 from paceline.policies.uniform import Uniform
 from paceline.races import Pull, Race, profile, race, resume
-from paceline.result import ArmRecord, Result, Standing
+from paceline.races import open_journal as open  # noqa: A004
+from paceline.result import Result
 from paceline.simulation import Simulation, simulate
-from paceline.timeline import CoreTime, Timeline
+from paceline.story.standing import ArmRecord, Standing
+from paceline.story.story import Story
+from paceline.story.timeline import CoreTime, Timeline
+from paceline.story.values import Values
 
 __version__ = "0.1.0"
 
@@ -74,10 +78,13 @@ __all__ = [
     "Simulation",
     "Staged",
     "Standing",
+    "Story",
     "Timed",
     "Timeline",
     "Uniform",
+    "Values",
     "check_assumptions",
+    "open",
     "profile",
     "race",
     "resume",

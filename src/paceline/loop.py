@@ -40,10 +40,12 @@ def run(
     max_pulls: float = math.inf,
     max_rounds: float = math.inf,
     on_round: Callable[[], bool] | None = None,
+    on_results: Callable[[], None] | None = None,
 ) -> Ending:
     """Race until the policy has a verdict, the deadline comes, or a cap is reached.
 
     `on_round` is called when the policy has heard of a whole round; it returns True to stop.
+    `on_results` is called whenever the policy has heard of results.
 
     Pulls unfinished at the deadline do not count. A round that ends at a given time ends with what
     is back by then. A round that would go past `max_pulls` is cut down to them, in proportion for
@@ -70,10 +72,14 @@ def run(
             return ended(pacer.stop(f"the deadline of {deadline:g} s was reached"))
         if results.last or results.total == asked.total:
             pacer.tell(results, runner.close_round(pacer.rounds))
+            if on_results is not None:
+                on_results()
             stopped = on_round is not None and on_round()
             if stopped and not isinstance(pacer.ask(), Verdict):
                 return ended(pacer.stop("a callback stopped it"))
         else:
             pacer.tell(results)
             pacer.look()
+            if on_results is not None:
+                on_results()
     return ended(asked)

@@ -1,97 +1,68 @@
-"""How a race stands, and how it ended: what `paceline.race` returns and callbacks are given."""
+"""How a race ended: what `paceline.race` returns."""
 
-import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 from paceline.characters import visible
 from paceline.core.pool import CorePool
-from paceline.errors import MissingExtra
-from paceline.timeline import CoreTime, Timeline
-
-Status = Literal["best", "in", "out", "failed"]
-
-
-@dataclass(frozen=True)
-class ArmRecord:
-    """One arm: its values so far, and where it stands.
-
-    `low` and `high` enclose its mean with the confidence of the race (0.95 if it has none), for all
-    arms and at all times at once; they are −∞ and ∞ while nothing is known.
-    """
-
-    index: int
-    label: str
-    mean: float
-    low: float
-    high: float
-    pulls: int
-    status: Status
-    seconds: float  # how long its pulls took
-    failure: str = ""  # why it failed, if it did
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values; unknown numbers are None."""
-        return {
-            key: None if isinstance(value, float) and not math.isfinite(value) else value
-            for key, value in asdict(self).items()
-        }
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How a race stands at one moment: a snapshot that never changes.
-
-    >>> behind = ArmRecord(0, "x=2", 0.41, 0.3, 0.52, 40, "out", 9.0)
-    >>> ahead = ArmRecord(1, "x=4", 0.71, 0.58, 0.84, 56, "in", 12.5)
-    >>> standing = Standing(12.4, None, 3, 96, 8, 8, (behind, ahead), minimize=False)
-    >>> standing.ranked()[0].label
-    'x=4'
-    """
-
-    elapsed: float  # seconds, as is the deadline
-    deadline: float | None
-    rounds: int
-    pulls: int
-    cores: int  # of the pool
-    busy_cores: int
-    arms: tuple[ArmRecord, ...]
-    minimize: bool
-    warnings: tuple[str, ...] = ()  # what looks wrong about the values, and what to do
-    outlook: str = ""  # how long it may still take, if that is very long
-    notes: tuple[str, ...] = ()  # how it was resumed, or that nothing was run
-
-    def ranked(self) -> list[ArmRecord]:
-        """The arms still in, by their means, best first; then those out, then those that failed."""
-        return ranked(self.arms, minimize=self.minimize)
+from paceline.story.frames import frame
+from paceline.story.standing import ArmRecord, Standing
+from paceline.story.story import Story
+from paceline.story.timeline import CoreTime, Timeline
+from paceline.story.values import Values
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
     """How a race ended. If it is undecided, `best` is the arm in the lead.
 
-    If no pull gave a value, `best` is None and `index` is −1. What a race under way also has
-    (`arms`, `elapsed`, `pulls` …) is in `standing`, the last snapshot, and available here as well.
+    If no pull gave a value, `best` is None and `index` is −1. `story` has all that is known of the
+    race; what most people ask for is available here as well.
     """
 
     best: Any
-    index: int
-    decided: bool
-    verdict: str  # in a sentence
-    # What is guaranteed; None if nothing is. If a deadline came before the confidence asked for, it
-    # is the highest at which the race would have been decided by then. That is not the probability
-    # that this answer is right, since the values chose it (see docs/noise.md).
-    confidence: float | None
-    chosen: tuple[int, ...]  # with `top`, all of the best; else (index,)
-    still_in: tuple[int, ...]  # the arms among which it is undecided; none if it is decided
-    standing: Standing  # at the end
-    core_seconds: float  # of all pulls, also those that were cancelled
-    scaling: CorePool | None  # as given, or as learned; None if the race ended too early to learn
-    assumed: str  # about the noise
-    failures: tuple[str, ...]  # what went wrong, also if a retry helped
-    timeline: Timeline  # what every core was used for, and when
-    journal: str | None
+    story: Story
+    failures: tuple[str, ...] = ()  # what went wrong, also if a retry helped
+
+    @property
+    def index(self) -> int:
+        """The place of the best arm; −1 if there is none."""
+        return self.story.outcome.index
+
+    @property
+    def decided(self) -> bool:
+        """Whether the race came to its goal."""
+        return self.story.outcome.decided
+
+    @property
+    def verdict(self) -> str:
+        """What is known about the best arm, in a sentence."""
+        return self.story.outcome.verdict
+
+    @property
+    def confidence(self) -> float | None:
+        """What is guaranteed; None if nothing is.
+
+        If a deadline came before the confidence asked for, it is the highest at which the race
+        would have been decided by then. That is not the probability that this answer is right,
+        since the values chose it (see docs/noise.md).
+        """
+        return self.story.outcome.confidence
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """With `top`, the places of all of the best; otherwise of the best one."""
+        return self.story.outcome.chosen
+
+    @property
+    def still_in(self) -> tuple[int, ...]:
+        """The arms among which it is undecided; none if it is decided."""
+        return self.story.outcome.still_in
+
+    @property
+    def standing(self) -> Standing:
+        """How the race stood at the end."""
+        return self.story.standing
 
     @property
     def arms(self) -> tuple[ArmRecord, ...]:
@@ -134,19 +105,55 @@ class Result:
         return self.standing.notes
 
     @property
+    def values(self) -> Values:
+        """A row per pull: arm, number, seed, value, seconds, cores and when it ended."""
+        return self.story.values
+
+    @property
+    def timeline(self) -> Timeline:
+        """What every core was used for, and when."""
+        return self.story.timeline
+
+    @property
+    def core_seconds(self) -> float:
+        """The core time of all pulls, also of those that were cancelled."""
+        return self.story.core_seconds
+
+    @property
+    def scaling(self) -> CorePool | None:
+        """As given, or as learned; None if the race ended too early to learn it."""
+        return self.story.scaling
+
+    @property
+    def assumed(self) -> str:
+        """What was assumed about the noise."""
+        return self.story.assumed
+
+    @property
+    def journal(self) -> str | None:
+        """Where the race was recorded."""
+        return self.story.recipe.journal
+
+    @property
     def core_time(self) -> CoreTime:
         """How the time of the pool's cores was spent."""
         return self.timeline.core_time()
 
     def to_frame(self) -> Any:
-        """The arms as a pandas data frame."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtra(
-                "to_frame needs pandas: pip install pandas, or use result.arms"
-            ) from None
-        return pandas.DataFrame([asdict(record) for record in self.arms])
+        """The arms as a pandas data frame, the best first, with a column per parameter."""
+        rows = self.ranked()
+        columns = {name: [getattr(row, name) for row in rows] for name in _COLUMNS}
+        given = [self.story.parameters_of(row.index) for row in rows]
+        names = dict.fromkeys(name for one in given for name in one)
+        for name in names:
+            column = name if name not in columns else f"{name} (parameter)"
+            columns[column] = [one.get(name) for one in given]
+        return frame(columns, "arms")
+
+    def saying(self, verdict: str) -> "Result":
+        """The same with another sentence: the one that was recorded."""
+        outcome = replace(self.story.outcome, verdict=verdict)
+        return replace(self, story=replace(self.story, outcome=outcome))
 
     def ranked(self) -> list[ArmRecord]:
         """The arms, the best first."""
@@ -180,15 +187,4 @@ class Result:
         return visible(self.verdict)
 
 
-_PLACE: dict[Status, int] = {"best": 0, "in": 1, "out": 2, "failed": 3}
-
-
-def ranked(arms: Sequence[ArmRecord], *, minimize: bool) -> list[ArmRecord]:
-    """Arms by status, then by mean, the best first; those without a value last."""
-    sign = 1.0 if minimize else -1.0
-
-    def place(record: ArmRecord) -> tuple[int, bool, float]:
-        unknown = record.mean != record.mean
-        return _PLACE[record.status], unknown, 0.0 if unknown else sign * record.mean
-
-    return sorted(arms, key=place)
+_COLUMNS = ("index", "label", "mean", "low", "high", "pulls", "status", "seconds", "failure")

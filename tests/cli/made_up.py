@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from paceline.result import ArmRecord, Result, Standing, Status
-from paceline.timeline import Timeline
+from paceline.core.noise import BERNOULLI
+from paceline.result import Result
+from paceline.story.standing import ArmRecord, Standing, Status
+from paceline.story.story import Milestones, Outcome, Recipe, Story
+from paceline.story.timeline import Timeline
+from paceline.story.values import Values
 
 
 def arm(
@@ -52,23 +56,39 @@ ARMS = [
 ]
 
 
+def values() -> Values:
+    """One value."""
+    whole, number = np.array([1]), np.array([0.71])
+    return Values(whole, whole - 1, number, number, whole, number)
+
+
 def result(arms: list[ArmRecord] = ARMS, **changes: Any) -> Result:
-    values: dict[str, Any] = {
-        "best": {"x": "2"},
+    of_standing = {"pulls": 16, "busy_cores": 0} | _taken(Standing, changes)
+    outcome: dict[str, Any] = {
         "index": 1,
         "decided": True,
         "verdict": "x=2 has the highest mean, with probability at least 0.95",
         "confidence": 0.95,
         "chosen": (1,),
         "still_in": (),
-        "core_seconds": 99.2,
-        "scaling": None,
-        "assumed": "values between 0 and 1",
-        "failures": (),
+    } | _taken(Outcome, changes)
+    story: dict[str, Any] = {
+        "standing": standing(arms, **of_standing),
+        "outcome": Outcome(**outcome),
         "timeline": timeline(),
-        "journal": None,
-    }
-    known = {field.name for field in fields(Standing)}
-    last = {name: changes.pop(name) for name in list(changes) if name in known}
-    last = {"pulls": 16, "busy_cores": 0} | last
-    return Result(standing=standing(arms, **last), **values | changes)
+        "values": values(),
+        "milestones": Milestones(),
+        "recipe": Recipe("the function f", {}, journal=changes.pop("journal", None)),
+        "noise": BERNOULLI,
+        "assumed": "values between 0 and 1",
+        "level": 0.05,
+        "core_seconds": 99.2,
+    } | _taken(Story, changes)
+    given: dict[str, Any] = {"best": {"x": "2"}, "story": Story(**story)}
+    return Result(**given | changes)
+
+
+def _taken(kind: type, changes: dict[str, Any]) -> dict[str, Any]:
+    """What of the changes a dataclass has."""
+    known = {field.name for field in fields(kind)}
+    return {name: changes.pop(name) for name in list(changes) if name in known}

@@ -2,25 +2,22 @@
 
 import csv
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from paceline.cli.exports import export
-from paceline.result import ArmRecord, Result, Standing
+from paceline.story.standing import ArmRecord
 from tests.cli.made_up import result
 
 
 def exported(path: Path, *labels: str, failure: str = "") -> str:
-    made: Result = result(index=0)
     arms = tuple(
         ArmRecord(place, label, -0.25, -1.0, 0.5, 4, "out", 1.0, failure)
         for place, label in enumerate(labels)
     )
-    standing: Standing = replace(made.standing, arms=arms)
-    export(replace(made, standing=standing), path)
+    export(result(list(arms), index=0), path)
     return path.read_text(encoding="utf-8")
 
 

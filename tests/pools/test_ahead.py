@@ -16,7 +16,7 @@ from paceline.engines.workload import Workload
 from paceline.journal import read_records
 from paceline.journal.records import PullsReturned, TimeSpent
 from paceline.policies.catalog import find_policy
-from paceline.result import Standing
+from paceline.story.standing import Standing
 from tests.races.virtual import VirtualEngine, pulls_of, watched
 
 CORES = 8

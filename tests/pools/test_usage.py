@@ -17,8 +17,9 @@ from paceline.journal.records import (
     TimeSpent,
 )
 from paceline.pools.books import Books
+from paceline.pools.usage import Usage
 from paceline.races import read_journal
-from paceline.timeline import CoreTime, Span
+from paceline.story.timeline import CoreTime, Span
 
 OLD_JOURNALS = sorted((Path(__file__).parents[1] / "races" / "journals").glob("*.jsonl"))
 
@@ -106,3 +107,18 @@ def test_old_journals_have_a_timeline(path: Path) -> None:
     spending = view.timeline.core_time()
     assert spending.in_use == pytest.approx(view.core_seconds)
     assert spending.total == pytest.approx(view.standing.cores * view.standing.elapsed, rel=0.01)
+
+
+def test_values_have_a_row_per_pull_with_its_own_seconds_and_end() -> None:
+    usage = Usage()
+    usage.take(PullsReturned(2.0, 4, (Run(1, 0, 2),), [0.5, 0.7], [0.5, 0.25]))
+    usage.take(TimeSpent(3.0, 1, 1.0, 0, "failed"))
+    usage.take(PullsReturned(9.0, 1, (Run(0, 3, 1), Run(1, 2, 2)), [1.0, 2.0, 3.0], [1.0, 2.0, 3]))
+    values = usage.values(lambda arm, first, pulls: [100 * arm + first + k for k in range(pulls)])
+    assert values.arm.tolist() == [1, 1, 0, 1, 1]
+    assert values.number.tolist() == [0, 1, 3, 2, 3]
+    assert values.seed.tolist() == [100, 101, 3, 102, 103]
+    assert values.value.tolist() == [0.5, 0.7, 1.0, 2.0, 3.0]
+    assert values.cores.tolist() == [4, 4, 1, 1, 1]
+    assert values.at.tolist() == [1.75, 2.0, 4.0, 6.0, 9.0]
+    assert values.of(1).tolist() == [0.5, 0.7, 2.0, 3.0]

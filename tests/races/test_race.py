@@ -334,9 +334,9 @@ def test_a_frame_needs_pandas_and_has_a_row_per_arm(monkeypatch: pytest.MonkeyPa
     with pytest.raises(paceline.MissingExtra, match="pip install pandas"):
         result.to_frame()
     stub = types.ModuleType("pandas")
-    stub.DataFrame = lambda rows: rows  # type: ignore[attr-defined]
+    stub.DataFrame = lambda columns: columns  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pandas", stub)
-    assert [row["label"] for row in result.to_frame()] == ["0.0", "1.0"]
+    assert sorted(result.to_frame()["label"]) == ["0.0", "1.0"]
 
 
 def test_a_deadline_that_is_far_away_is_no_trouble_for_the_clock() -> None:

@@ -16,7 +16,8 @@ from paceline.display.numbers import format_value
 from paceline.display.text import clean
 from paceline.errors import InvalidInput
 from paceline.races import checks
-from paceline.result import ArmRecord, Result
+from paceline.result import Result
+from paceline.story.standing import ArmRecord
 
 _EXPORTS = (".csv", ".json", ".md")
 # Spreadsheets calculate a cell that begins like this, also after blanks, or in full width.

@@ -9,7 +9,8 @@ from paceline.display.standings import arm_lines
 from paceline.display.text import count
 from paceline.display.window import print_facts, print_wrapped, window_width
 from paceline.durations import say_seconds
-from paceline.result import ArmRecord, Result
+from paceline.result import Result
+from paceline.story.standing import ArmRecord
 
 _MOST_ARMS = 20
 _MOST_FAILURES = 5

@@ -8,7 +8,8 @@ from typing import TextIO, cast
 from paceline.display.standings import describe_standing
 from paceline.display.stream import CleanStream, styled
 from paceline.display.text import clean
-from paceline.result import Result, Standing
+from paceline.result import Result
+from paceline.story.standing import Standing
 
 
 class PlainLines:

@@ -9,7 +9,8 @@ from paceline.characters import visible
 from paceline.display.standings import Line, arm_lines, standing_lines
 from paceline.display.stream import styled
 from paceline.display.text import clean
-from paceline.result import Result, Standing
+from paceline.result import Result
+from paceline.story.standing import Standing
 
 if TYPE_CHECKING:
     from rich.live import Live

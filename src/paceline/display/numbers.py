@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from paceline.result import ArmRecord
+from paceline.story.standing import ArmRecord
 
 _MOST_DECIMALS = 6
 

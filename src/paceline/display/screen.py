@@ -6,7 +6,8 @@ from typing import Protocol, TextIO
 
 from paceline.display.lines import PlainLines
 from paceline.display.live import LiveTable
-from paceline.result import Result, Standing
+from paceline.result import Result
+from paceline.story.standing import Standing
 
 
 class Screen(Protocol):

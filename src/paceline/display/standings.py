@@ -8,7 +8,7 @@ from typing import NamedTuple
 from paceline.display.numbers import estimates
 from paceline.display.text import arm_name, cell_width, clean, count, pad, shorten
 from paceline.durations import say_seconds
-from paceline.result import ArmRecord, Standing
+from paceline.story.standing import ArmRecord, Standing
 
 _STYLES = {"best": "bold green", "in": "", "out": "dim", "failed": "red"}
 _LEAST_LABEL = 12  # wide; a window with less room loses columns of numbers first

@@ -109,6 +109,7 @@ class RaceBegun(Record):
     labels: Labels
     started: str = ""
     versions: dict[str, str] = field(default_factory=dict)
+    parameters: list[dict[str, Any]] | None = None  # of the arms of a function, if they have names
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,16 @@ class ArmOut(Record):
 
 
 @dataclass(frozen=True)
+class FieldChanged(Record):
+    """The policy put arms out of the race, or took some back in."""
+
+    kind = "field"
+    at: float
+    out: Arms = ()
+    back: Arms = ()
+
+
+@dataclass(frozen=True)
 class PlanMade(Record):
     """A policy was started: its arms, λ, the noise, and the deadline on its own clock."""
 
@@ -264,6 +275,7 @@ _KINDS: dict[str, type[Record]] = {
         PullsLost,
         PullFailed,
         ArmOut,
+        FieldChanged,
         PlanMade,
         RoundEnded,
         Warned,

@@ -11,10 +11,11 @@ from paceline.journal.records import (
 )
 from paceline.pools.attempts import Attempts
 from paceline.pools.costs import Costs, relative
+from paceline.pools.course import Course
 from paceline.pools.ledger import Ledger
 from paceline.pools.timekeeping import Timekeeper
 from paceline.pools.usage import Usage
-from paceline.timeline import Timeline
+from paceline.story.timeline import Timeline
 
 
 class Books:
@@ -34,6 +35,7 @@ class Books:
         self.costs = Costs(arms)
         self.attempts = Attempts()
         self.usage = Usage()
+        self.course = Course()
         self.pulls = 0  # that have given a value
         self.core_seconds = 0.0  # in which pulls ran
         self.arm_seconds = [0.0] * arms
@@ -41,6 +43,7 @@ class Books:
     def take(self, record: Record) -> None:
         """Take a record into account."""
         self.usage.take(record)
+        self.course.take(record)
         if isinstance(record, PullsReturned):
             self._take_values(record)
         elif isinstance(record, TimeSpent) and record.why != "starting":

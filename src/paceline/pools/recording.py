@@ -27,12 +27,14 @@ class Recording:
         self.books = books
         self._journal = journal
         self._values: list[PullsReturned] = []  # not kept yet
+        self.is_fresh = False  # whether anything was recorded that earlier sessions did not know
 
     def add(self, record: Record) -> None:
         """Take a record; `commit` keeps it."""
         if self._journal is not None:
             self._journal.add(record)
         if isinstance(record, PullsReturned):
+            self.is_fresh = True
             self._values.append(record)
         else:
             self.books.take(record)

@@ -15,7 +15,8 @@ from paceline.journal.records import (
     SessionBegun,
     TimeSpent,
 )
-from paceline.timeline import USES, Timeline
+from paceline.story.timeline import USES, Timeline
+from paceline.story.values import SeedsOf, Values
 
 _COUNTED, _AHEAD, _BACKUPS, _CANCELLED, _FAILED, _STARTING = range(len(USES))
 _WHY = {
@@ -39,10 +40,15 @@ class Usage:
         self._ends = array("d")
         self._seconds = array("d")
         self._uses = array("b")
+        self._values = array("d")  # of all pulls that gave one, and the seconds of each
+        self._each = array("d")
         self._pool: list[tuple[float, int]] = []
 
     def take(self, record: Record) -> None:
         """Take a record into account."""
+        if isinstance(record, PullsReturned):
+            self._values.extend(record.values)
+            self._each.extend(record.seconds)
         if isinstance(record, ManyReturned):
             self._take_many(record)
         elif isinstance(record, PullsReturned):
@@ -93,6 +99,26 @@ class Usage:
         self._ends.append(end)
         self._seconds.append(seconds)
         self._uses.append(use)
+
+    def values(self, seeds: SeedsOf) -> Values:
+        """A row per pull that gave a value, in the order of the record."""
+        firsts, counts = np.array(self._firsts, dtype=np.int64), np.array(self._pulls)
+        spans = np.flatnonzero(firsts >= 0)
+        pulls = counts[spans].astype(np.int64)
+        each, ends = np.array(self._each), np.cumsum(pulls)
+        # Within a span, a pull ended before the ones after it began.
+        place = np.arange(each.size) - np.repeat(ends - pulls, pulls)
+        sums = np.cumsum(each)
+        after = np.repeat(sums[ends - 1], pulls) - sums if spans.size else each
+        return Values(
+            np.repeat(np.array(self._arms, dtype=np.int64)[spans], pulls),
+            np.repeat(firsts[spans], pulls) + place,
+            np.array(self._values),
+            each,
+            np.repeat(np.array(self._cores, dtype=np.int64)[spans], pulls),
+            np.repeat(np.array(self._ends)[spans], pulls) - after,
+            seeds,
+        )
 
     def timeline(self, asked_until: Ints, failed: Sequence[int], elapsed: float) -> Timeline:
         """All of it by now. Of each arm, the pulls below `asked_until` were asked for by rounds."""

@@ -15,9 +15,10 @@ from paceline.races.options import check_options
 from paceline.races.prepared import Prepared
 from paceline.races.profiling import Profile, profile
 from paceline.races.pulls import Pull
-from paceline.races.reading import Follower, JournalView, read_journal, resume
+from paceline.races.reading import Follower, JournalView, open_journal, read_journal, resume
 from paceline.races.settings import check_race
-from paceline.result import Result, Standing
+from paceline.result import Result
+from paceline.story.standing import Standing
 
 __all__ = [
     "Follower",
@@ -27,6 +28,7 @@ __all__ = [
     "Pull",
     "Race",
     "RaceFile",
+    "open_journal",
     "prepare",
     "profile",
     "race",

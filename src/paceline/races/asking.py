@@ -16,7 +16,8 @@ from paceline.races.hosting import Loop
 from paceline.races.options import check_options
 from paceline.races.pulls import Handed, Pull
 from paceline.races.settings import check_race
-from paceline.result import Result, Standing
+from paceline.result import Result
+from paceline.story.standing import Standing
 
 
 class Race:

@@ -9,7 +9,8 @@ from paceline.engines.manual import Closed, ManualWorkers
 from paceline.races.running import Host, run_race
 from paceline.races.session import Session
 from paceline.races.settings import Settings
-from paceline.result import Result, Standing
+from paceline.result import Result
+from paceline.story.standing import Standing
 
 
 class Loop:

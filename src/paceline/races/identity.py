@@ -5,9 +5,10 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from paceline.races.forms import name_of
 from paceline.races.labels import without_addresses
 from paceline.races.option import Option
 from paceline.races.options import OPTIONS
+from paceline.races.parameters import parameters_of
 from paceline.races.pool import RECORDED
 from paceline.races.scripts import files_of
 from paceline.races.settings import Settings, assemble
@@ -39,8 +41,30 @@ def header_of(settings: Settings) -> RaceBegun:
         options=plain(_recorded(settings, lambda option: option.kept == "session")),
         labels=settings.labels,
         started=now(),
-        versions={"python": platform.python_version(), "numpy": np.__version__},
+        versions=versions(),
+        parameters=None if isinstance(settings.evaluate, Command) else _parameters(settings),
     )
+
+
+def versions() -> dict[str, str]:
+    """Of what has a say in the values of a race."""
+    return {"python": platform.python_version(), "numpy": np.__version__}
+
+
+def given_options(settings: Settings) -> dict[str, Any]:
+    """The options of a race that are not their defaults, as plain values."""
+    given = _recorded(settings, lambda option: bool(option.kept))
+    return plain({k: v for k, v in given.items() if settings.options[k] != OPTIONS[k].default})
+
+
+def _parameters(settings: Settings) -> list[dict[str, Any]] | None:
+    if not settings.parameters:
+        return None
+    given = [{} if one is None else dict(one) for one in settings.parameters]
+    try:
+        return cast("list[dict[str, Any]]", plain({"parameters": given})["parameters"])
+    except (TypeError, ValueError):  # numbers that JSON does not have
+        return None
 
 
 def session_of(settings: Settings, elapsed: float) -> SessionBegun:
@@ -137,7 +161,9 @@ def recalled_settings(
         cores = (sessions[-1].cores if sessions else 0) or options["cores"] or 1
         nodes = sessions[-1].nodes if sessions else ()
         available = AvailableCores(cores, RECORDED, (), nodes)
-    return assemble(evaluate, arms, header.labels, options, available)
+    settings = assemble(evaluate, arms, header.labels, options, available)
+    known = header.parameters if isinstance(what, str) else header.problem["arms"]
+    return replace(settings, parameters=parameters_of(known or ()))
 
 
 def old_arms_of(settings: Settings) -> list[Any]:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from paceline.commands import Command
+from paceline.core.words import listed
+from paceline.display.text import arm_name
 from paceline.errors import InvalidInput, unknown_name
 from paceline.journal import Journal, Reader, is_locked
 from paceline.journal.records import RaceBegun, RaceEnded, Record
@@ -32,9 +34,12 @@ from paceline.races.running import replayed, run_recorded
 from paceline.races.sameness import check_change
 from paceline.races.session import Session
 from paceline.races.settings import Settings, check_run
+from paceline.races.snapshot import told
 from paceline.races.trust import check_trust
-from paceline.result import ArmRecord, Result, Standing, Status, ranked
-from paceline.timeline import Timeline
+from paceline.result import Result
+from paceline.story.standing import ArmRecord, Standing, Status, ranked
+from paceline.story.story import Outcome
+from paceline.story.timeline import Timeline
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ class Follower:
         self._past = Past()
         self._session: Session | None = None  # if it can go on
         self._turns = 0  # that the session knows of
+        self._shown: Session | None = None  # the one that was viewed last
 
     def view(self) -> JournalView:
         """How the race stands by its last record."""
@@ -86,6 +92,7 @@ class Follower:
             options = recalled_options(records, {} if known else {"policy": Uniform()})
             settings = recalled_settings(records, options)
         session = self._replayed(settings, history, known=known)
+        self._shown = session
         standing = session.teller.standing(session.phase)
         ending = ending_in(records)
         if ending is not None and ending.decided:
@@ -103,6 +110,18 @@ class Follower:
             timeline=session.books.timeline(standing.elapsed),
         )
 
+    def result(self) -> Result:
+        """The race as it ended, or as it stands."""
+        view = self.view()
+        session = self._shown
+        assert session is not None
+        settings, outcome = session.settings, _outcome(view)
+        best = None
+        if outcome.index >= 0:
+            best = (settings.parameters or settings.arms)[outcome.index]
+        known, pool = session.teller.view(session.phase), session.dispatcher.model.pool
+        return told(known, view.standing, outcome, best, pool, self.path)
+
     def _replayed(self, settings: Settings, history: History, *, known: bool) -> Session:
         session, plan = self._session, history.plan
         if self._turns != self._past.turns:
@@ -113,6 +132,44 @@ class Follower:
             ended = known and isinstance(session.run(), RecordsEnded)
             self._session = session if ended else None
         return session
+
+
+def open_journal(path: str | os.PathLike[str]) -> Result:
+    """The race of a journal as a result: as it ended, or as it stands if it has not ended.
+
+    Of a function's arms, the journal has only what they are made of: `best` is a dict of its
+    parameters, or its label.
+    """
+    return Follower(path).result()
+
+
+def _outcome(view: JournalView) -> Outcome:
+    ending, standing = view.ending, view.standing
+    if ending is not None:
+        still_in = () if ending.decided else ending.arms
+        return Outcome(
+            ending.index,
+            ending.decided,
+            ending.verdict,
+            ending.confidence,
+            view.chosen,
+            still_in,
+            ended=not view.running,
+        )
+    alive = [record for record in standing.ranked() if record.status == "in"]
+    leaders = [record for record in alive if record.pulls][: view.header.problem.get("top", 1)]
+    chosen = tuple(record.index for record in leaders)
+    names = listed([arm_name(record.label) for record in leaders], len(leaders))
+    lead = f"; {names} {'leads' if len(chosen) == 1 else 'lead'} so far" if chosen else ""
+    return Outcome(
+        chosen[0] if chosen else -1,
+        decided=False,
+        verdict=f"{'under way' if view.running else 'not finished'}{lead}",
+        confidence=None,
+        chosen=chosen,
+        still_in=tuple(record.index for record in alive),
+        ended=False,
+    )
 
 
 def read_journal(path: str | os.PathLike[str]) -> JournalView:

@@ -159,7 +159,7 @@ def _as_it_ended(
     session.settings = session.teller.settings = replace(session.settings, notes=(note,))
     arms = np.array(ending.arms, dtype=np.int64)
     recorded = Verdict(arms, decided=ending.decided, confidence=ending.confidence)
-    result = replace(_result(session, recorded), verdict=ending.verdict)
+    result = _result(session, recorded).saying(ending.verdict)
     if limit:
         return result
     if could_change_answer(changes):

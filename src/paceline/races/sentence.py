@@ -8,7 +8,7 @@ from paceline.display.text import arm_name
 from paceline.journal.records import PullFailed
 from paceline.pools.attempts import Attempts
 from paceline.races.settings import Settings
-from paceline.result import ArmRecord
+from paceline.story.standing import ArmRecord
 
 _MOST_NAMED = 6
 _MOST_REASONS = 3

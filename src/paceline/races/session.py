@@ -200,6 +200,7 @@ class Session:
             deadline=self.deadline - self.dispatcher.clock.shift,
             max_pulls=self._pulls_allowed(),
             on_round=lambda: self.teller.round_ended(self.phase),
+            on_results=lambda: self.teller.note_field(self.phase),
         )
         if ending.interruption is not None:
             return ending.interruption

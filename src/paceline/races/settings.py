@@ -29,6 +29,7 @@ from paceline.pools.model import NO_IDEA
 from paceline.pools.rules import Rules
 from paceline.races.forms import Pairing, RecordedScaling
 from paceline.races.labels import labels_of
+from paceline.races.parameters import parameters_of
 from paceline.races.pool import rules_of
 
 
@@ -61,6 +62,7 @@ class Settings:
     shape: CorePool | None
     policy: Policy
     notes: tuple[str, ...] = ()  # what is to be said about it, as how it resumes
+    parameters: tuple[Mapping[str, Any] | None, ...] = ()  # of the arms, if they have names
 
     @property
     def engine(self) -> Engine:
@@ -71,6 +73,11 @@ class Settings:
     def sign(self) -> float:
         """−1 where low values are good."""
         return -1.0 if self.goal.minimize else 1.0
+
+    def seeds(self, arm: int, first: int, pulls: int) -> list[int]:
+        """The seeds of the pulls of an arm, from the first on."""
+        shared = self.pairing.shares_seeds
+        return pull_seeds(self.options["seed"], arm, first, pulls, paired=shared)
 
     def workload(self) -> Workload:
         """What the pulls of the race are."""
@@ -114,6 +121,7 @@ def check_race(
     _check_evaluate(evaluate, candidates, paired=bool(options["paired"]))
     available = options["engine"].available()
     settings = assemble(evaluate, candidates, labels_of(candidates), options, available)
+    settings = replace(settings, parameters=parameters_of(candidates))
     check_run(settings)
     # A policy refuses a race that it cannot run.
     deadline = settings.goal.deadline

@@ -13,9 +13,12 @@ from paceline.core.pool import CorePool
 from paceline.core.rounds import Verdict
 from paceline.core.tally import Tally
 from paceline.pools.books import Books
+from paceline.races.recipe import recipe_of
 from paceline.races.sentence import describe_failure, sentence
 from paceline.races.settings import Settings
-from paceline.result import ArmRecord, Result, Standing, Status, ranked
+from paceline.result import Result
+from paceline.story.standing import ArmRecord, Standing, Status, ranked
+from paceline.story.story import Outcome, Story, Trouble
 
 
 @dataclass(frozen=True)
@@ -53,25 +56,64 @@ def result_of(
         chosen = tuple(record.index for record in leaders[: settings.goal.top])
     if not any(record.pulls for record in arms):
         chosen = ()  # there are no values, so nobody leads
-    books = view.books
-    return Result(
-        best=settings.arms[chosen[0]] if chosen else None,
+    outcome = Outcome(
         index=chosen[0] if chosen else -1,
         decided=verdict.decided,
         verdict=sentence(settings, verdict, chosen, arms),
         confidence=verdict.confidence,
         chosen=chosen,
         still_in=() if verdict.decided else named,
-        standing=_standing(replace(view, busy_cores=0), arms),
+    )
+    view = replace(view, busy_cores=0)
+    best = settings.arms[chosen[0]] if chosen else None
+    return told(view, _standing(view, arms), outcome, best, scaling, journal)
+
+
+def told(
+    view: View,
+    standing: Standing,
+    outcome: Outcome,
+    best: Any,
+    scaling: CorePool | None,
+    journal: Any = None,
+) -> Result:
+    """A race as a result, given how it stands or ended."""
+    return Result(
+        best=best,
+        story=story_of(view, standing, outcome, scaling, journal),
+        failures=tuple(
+            describe_failure(view.settings.labels[failure.arm], failure, in_full=False)
+            for failure in view.books.attempts.failures
+        ),
+    )
+
+
+def story_of(
+    view: View,
+    standing: Standing,
+    outcome: Outcome,
+    scaling: CorePool | None,
+    journal: Any = None,
+) -> Story:
+    """All that can be told of a race at one moment."""
+    settings, books = view.settings, view.books
+    return Story(
+        standing=standing,
+        outcome=outcome,
+        timeline=books.timeline(view.elapsed),
+        values=books.usage.values(settings.seeds),
+        milestones=books.course.milestones(),
+        recipe=recipe_of(settings, journal),
+        noise=view.noise,
+        assumed=view.noise.describe(),
+        level=1 - (settings.goal.confidence or 0.95),
         core_seconds=books.core_seconds,
         scaling=scaling,
-        assumed=view.noise.describe(),
-        failures=tuple(
-            describe_failure(settings.labels[failure.arm], failure, in_full=False)
-            for failure in books.attempts.failures
+        troubles=tuple(
+            Trouble(one.at, one.arm, one.pull, one.attempt, one.what, one.message, one.detail)
+            for one in books.attempts.failures
         ),
-        timeline=books.timeline(view.elapsed),
-        journal=None if journal is None else str(journal),
+        parameters=settings.parameters,
     )
 
 

@@ -12,6 +12,7 @@ from paceline.core.noise import Noise
 from paceline.core.rounds import Verdict
 from paceline.display.text import arm_name
 from paceline.durations import say_seconds
+from paceline.journal.records import FieldChanged
 from paceline.policies.base import Pacer
 from paceline.pools.dispatcher import Dispatcher
 from paceline.races.concerns import TABLE, Concerns, Contenders
@@ -19,7 +20,7 @@ from paceline.races.contradiction import contradiction
 from paceline.races.sentence import describe_losses
 from paceline.races.settings import Settings
 from paceline.races.snapshot import View, standing_of
-from paceline.result import Standing
+from paceline.story.standing import Standing
 
 _SLOW_SECONDS, _SLOW_TIMES = 5.0, 20.0  # a pull that takes that long is named
 
@@ -82,6 +83,7 @@ class Teller:
         )
         self._audience = audience
         self._rounds_told = rounds_told
+        self._alive: Ints | None = None  # as last recorded
 
     @property
     def watches(self) -> bool:
@@ -130,6 +132,22 @@ class Teller:
             audience.watch(standing)
         answers = [callback(standing) for callback in audience.callbacks]
         return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
+
+    def note_field(self, phase: Phase) -> None:
+        """Record which arms are out, if that has changed since it was recorded."""
+        dispatcher = self.dispatcher
+        if not dispatcher.recording.is_fresh or phase.pacer is None:
+            return  # these are results of earlier sessions, which recorded it then
+        alive = phase.pacer.alive
+        if self._alive is not None and np.array_equal(alive, self._alive):
+            return
+        self._alive = alive
+        books = dispatcher.books
+        known = {arm for arm in books.course.falls if arm not in books.attempts.out}
+        out = set(phase.racing.tolist()) - set(phase.racing[alive].tolist())
+        if out != known:
+            fell, back = tuple(sorted(out - known)), tuple(sorted(known - out))
+            dispatcher.recording.note(FieldChanged(dispatcher.clock.stamp(), fell, back))
 
     def believe(self, verdict: Verdict, phase: Phase) -> Verdict:
         """The verdict, after a check of the values that it rests on; warn of what looks wrong."""
