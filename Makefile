@@ -15,7 +15,7 @@ test-engines: $(READY)  ## all tests of the engines, on real clusters that they 
 	$(BIN)/pytest -m 'engines or not engines and not slurm' tests/engines
 
 test-slurm: $(READY)  ## installs Slurm (root), starts it on this machine, runs its tests, stops it
-	$(BIN)/python tools/slurm_cluster.py run $(BIN)/pytest -m slurm tests/engines/slurm
+	$(BIN)/python tools/slurm_cluster.py run $(BIN)/pytest -m slurm tests/engines/slurm || test $$? = 77
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from paceline.commands import Command
-from paceline.engines.events import Failed, Failure, Finished
+from paceline.engines.events import Failed, Failure, Finished, Lost
 from paceline.engines.jobs import Run
 from paceline.engines.slurm import SlurmEngine
 from paceline.engines.workload import Workload
@@ -34,9 +34,12 @@ def opened(
         yield Driver(engine, workers, PATIENCE_SECONDS)
 
 
-def value(driver: Driver, arm: int = 0, cores: int = 1, node: int = 0) -> float:
-    """The value of a pull."""
+def value(driver: Driver, arm: int = 0, cores: int = 1, node: int = 0, tries: int = 1) -> float:
+    """The value of a pull; if it is lost, it is done again, as a race would, up to `tries`."""
     last = driver.run(Run(arm, 0, 1), cores=cores, node=node)
+    while isinstance(last, Lost) and tries > 1:
+        tries -= 1
+        last = driver.run(Run(arm, 0, 1), cores=cores, node=node)
     assert isinstance(last, Finished), last
     return driver.values(last.job)[0]
 

@@ -178,7 +178,8 @@ def test_an_mpi_program_has_as_many_ranks_as_cores_and_may_span_nodes(
     monkeypatch.setenv("OMPI_MCA_btl", "self,tcp")  # the nodes are one, but share no memory
     with opened(f"x={{x}} {mpi_program}", SlurmEngine("pmix")) as driver:
         assert value(driver, cores=3) == 3.0
-        assert value(driver, cores=24) == 24.0
+        # With more ranks than the machine has cores, PMIx now and then gives up a step.
+        assert value(driver, cores=24, tries=4) == 24.0
     with pytest.raises(InvalidInput, match="starts MPI programs"):
         paceline.race(lambda arm: arm, [1, 2], engine="slurm:pmix", progress=False)
 
