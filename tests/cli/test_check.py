@@ -19,6 +19,17 @@ def test_the_plan_is_printed_and_nothing_is_run(
     assert [path.name for path in tmp_path.iterdir()] == ["race.toml"]
 
 
+def test_options_override_those_of_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "race.toml"
+    file.write_text('command = "touch {x}"\n[arms]\nx = ["a", "b"]\n[race]\ndeadline = "1m"\n')
+    assert main(["check", str(file), "--engine", "local", "--deadline", "2m"]) == 0
+    assert "the deadline of 2 min" in capsys.readouterr().out
+    assert main(["check", str(file), "--engine", "ray://127.0.0.1:10001"]) == 2
+    assert "is a Ray Client" in capsys.readouterr().err
+
+
 def test_what_could_not_be_run_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,20 +4,22 @@ import argparse
 
 from paceline import races
 from paceline.cli import racing
+from paceline.cli.flags import add_options, given
 from paceline.display.window import print_facts
 
 NAME = "check"
 SUMMARY = "validate a race file, print the plan, run nothing"
-DESCRIPTION = "Validate a race file and print what `paceline run` would do. Nothing is run."
+DESCRIPTION = "Validate a race file and print what `paceline run` would do. Nothing is run. Options override those in the file."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("file", metavar="FILE", help=racing.FILE_HELP)
+    add_options(parser, lambda _: True)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the plan."""
     race = races.read_race_file(options.file)
-    print_facts(races.prepare(race.command, race.arms, **race.options).describe())
+    print_facts(races.prepare(race.command, race.arms, **race.options | given(options)).describe())
     return 0

@@ -41,6 +41,8 @@ def find_engine(engine: Any, what: str = "engine") -> Engine:
     """
     if isinstance(engine, str):
         name, _, address = engine.partition(":")
+        if address.startswith("//"):  # "ray://host:10001" is an address itself
+            address = engine
         if name == "executor":
             raise InvalidInput(
                 f"{what} 'executor' is an object, and has no name: in Python, give the executor as "

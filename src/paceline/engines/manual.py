@@ -37,7 +37,7 @@ def told(value: Any, what: str) -> float:
     """
     try:
         return number(value)
-    except NoNumber:
+    except (NoNumber, OverflowError):  # or a whole number that no float can hold
         raise InvalidInput(
             f"{what} must be a finite number, and {seen(value)} is none: if the pull gave no "
             "value, call fail"

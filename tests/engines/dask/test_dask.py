@@ -1,6 +1,7 @@
 """What the Dask engine does besides keeping the laws of engines."""
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -195,3 +196,19 @@ def test_without_a_cluster_it_starts_one_and_closes_it() -> None:
     result = paceline.race(noisy, ARMS, engine="dask", cores=2, progress=False)
     assert (result.best, result.cores) == (30.0, 2)
     assert until(lambda: set(below(os.getpid())) <= before)
+
+
+def hangs_at_one(arm: int, *, seed: int) -> float:
+    while arm == 1:
+        time.sleep(1.0)
+    time.sleep(0.02)
+    return arm + random.Random(seed).gauss(0.0, 0.5)
+
+
+def test_a_pull_that_hangs_in_a_loaded_worker_has_begun(client: Any) -> None:
+    """It says nothing; taken for one that loads, it would hold the race for a minute."""
+    given: dict[str, Any] = {"cores_per_pull": 1, "timeout": 1, "retries": 0, "progress": False}
+    result = paceline.race(hangs_at_one, [0, 2, 1], engine=client, **given)
+    assert result.best == 2
+    assert result.elapsed < 30.0
+    assert all("loading" not in trouble.message for trouble in result.story.troubles)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from paceline.commands import Command
-from paceline.engines.events import Event, Failed, Finished, Lost
+from paceline.engines.events import Began, Event, Failed, Finished, Loading, Lost
 from paceline.engines.jobs import Job, Run
 from paceline.engines.local import wire
 from paceline.engines.local.processors import Processors
@@ -23,6 +23,7 @@ from paceline.errors import InvalidInput, RaceFailed
 
 LEASE_SECONDS = 60.0  # a driver that has not called for so long is dead
 _LOOK_SECONDS = 5.0
+_BEGIN_SECONDS = 0.1  # a job that is not over by then says that it has begun
 
 _hosts: dict[str, "Host"] = {}  # of this process, by their tokens
 
@@ -75,6 +76,7 @@ class Host:
     def __init__(self, token: str, topic: str, parcel: Parcel, cores: int, worker: Any) -> None:
         self.barred: set[int] = set()  # jobs that were ended before they had begun
         self.jobs: dict[int, asyncio.Future[None]] = {}
+        self.loading: set[int] = set()  # jobs whose worker says itself when they begin
         self._token = token
         self._topic = topic
         self._worker = worker
@@ -118,7 +120,13 @@ class Host:
         except Exception as error:  # whatever it is, the job is over, and its pulls did nothing
             self._tell([Lost(job.number, f"its worker could not be started: {error}")])
         self._hear()
+        # To the driver, a job in silence may be one that Dask has not begun.
+        self._loop.call_later(_BEGIN_SECONDS, self._say_begun, job.number)
         await over
+
+    def _say_begun(self, job: int) -> None:
+        if job in self.jobs and job not in self.loading:
+            self._tell([Began(job)])
 
     def end(self, job: int) -> bool:
         """End a job; False if it has not begun, and then it never will."""
@@ -161,7 +169,10 @@ class Host:
         self._unheard += events
         self._worker.log_event(self._topic, [self._token, first, pickle.dumps(events)])
         for event in events:
-            if isinstance(event, Finished | Failed | Lost):
+            if isinstance(event, Loading):
+                self.loading.add(event.job)
+            elif isinstance(event, Finished | Failed | Lost):
+                self.loading.discard(event.job)
                 _resolve(self.jobs.pop(event.job))
 
     def _look(self) -> None:
