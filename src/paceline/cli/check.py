@@ -9,7 +9,9 @@ from paceline.display.window import print_facts
 
 NAME = "check"
 SUMMARY = "validate a race file, print the plan, run nothing"
-DESCRIPTION = "Validate a race file and print what `paceline run` would do. Nothing is run. Options override those in the file."
+DESCRIPTION = """\
+Validate a race file and print what `paceline run` would do. Nothing is run. Options given here
+override those in the file."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
