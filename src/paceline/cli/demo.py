@@ -9,9 +9,9 @@ import numpy as np
 from paceline import races
 from paceline.cli import virtual_demo
 from paceline.core.arrays import whole
+from paceline.core.words import count
 from paceline.display.ending import print_result
 from paceline.display.screen import make_screen
-from paceline.display.text import count
 from paceline.durations import say_seconds
 from paceline.machine import available_cores
 from paceline.result import Result

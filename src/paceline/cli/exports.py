@@ -12,11 +12,11 @@ from typing import Any
 
 from paceline.characters import visible
 from paceline.cli.data import json_text
-from paceline.display.numbers import format_value
 from paceline.display.text import clean
 from paceline.errors import InvalidInput
 from paceline.races import checks
 from paceline.result import Result
+from paceline.story.numbers import format_value
 from paceline.story.standing import ArmRecord
 
 _EXPORTS = (".csv", ".json", ".md")

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from paceline.core.words import count
 from paceline.display.standings import arm_lines
-from paceline.display.text import count
 from paceline.display.window import print_facts, print_wrapped, window_width
 from paceline.durations import say_seconds
 from paceline.result import Result

@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from paceline.display.numbers import estimates
-from paceline.display.text import arm_name, cell_width, clean, count, pad, shorten
+from paceline.core.words import arm_name, count
+from paceline.display.text import cell_width, clean, pad, shorten
 from paceline.durations import say_seconds
+from paceline.story.numbers import estimates
 from paceline.story.standing import ArmRecord, Standing
 
 _STYLES = {"best": "bold green", "in": "", "out": "dim", "failed": "red"}

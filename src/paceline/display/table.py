@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from paceline.characters import visible
-from paceline.display.numbers import format_value
 from paceline.display.text import cell_width, clean, pad
 from paceline.display.window import window_width
+from paceline.story.numbers import format_value
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,6 @@
 from paceline.characters import visible
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "pull"), count(1200, "pull")
-    ('1 pull', '1200 pulls')
-    """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def clean(text: str) -> str:
     r"""The text on one line, without anything that a terminal would act on.
 
@@ -37,16 +28,6 @@ def shorten(text: str, width: int) -> str:
     start = chop_cells(text, width - 1 - tail)[0]
     end = chop_cells(text[::-1], tail)[0][::-1]
     return f"{start}…{end}"
-
-
-def arm_name(label: str) -> str:
-    """An arm's label inside a sentence: in quotes, unless it clearly is a label, as `x=4` is.
-
-    >>> f"pull 0 of arm {arm_name('1')}, {arm_name('x=4 mode=fast')} leads"
-    'pull 0 of arm "1", x=4 mode=fast leads'
-    """
-    words = label.split()
-    return label if words and all("=" in word for word in words) else f'"{label}"'
 
 
 def cell_width(text: str) -> int:

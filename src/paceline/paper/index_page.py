@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from paceline.display.numbers import format_value
 from paceline.display.table import Table
 from paceline.paper.report import Report
+from paceline.story.numbers import format_value
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;

@@ -11,7 +11,7 @@ from paceline.core.doubts import Doubt, find_doubts
 from paceline.core.noise import Noise
 from paceline.core.outlook import outlook
 from paceline.core.rounds import Verdict
-from paceline.display.text import arm_name
+from paceline.core.words import arm_name
 from paceline.durations import say_seconds
 from paceline.errors import RaceWarning
 from paceline.journal.records import Record, Warned

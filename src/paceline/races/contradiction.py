@@ -11,7 +11,7 @@ from collections.abc import Sequence, Set
 import numpy as np
 
 from paceline.core.arrays import Floats
-from paceline.display.text import arm_name
+from paceline.core.words import arm_name
 
 _FAR = 5.0  # times the range of the middle half; six times the standard deviation of normal values
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paceline.commands import Command
-from paceline.display.text import arm_name
+from paceline.core.words import arm_name
 from paceline.durations import say_seconds
 from paceline.engines.base import offers
 from paceline.journal import Reader

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from paceline.display.text import arm_name
+from paceline.core.words import arm_name
 from paceline.engines.jobs import Job
 from paceline.engines.manual import ManualWorkers
 from paceline.engines.workload import SeedsOf

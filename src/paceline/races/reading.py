@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paceline.commands import Command
-from paceline.core.words import listed
-from paceline.display.text import arm_name
+from paceline.core.words import arm_name, listed
 from paceline.errors import InvalidInput, unknown_name
 from paceline.journal import Journal, Reader, is_locked
 from paceline.journal.records import RaceBegun, RaceEnded, Record

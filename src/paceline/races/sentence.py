@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from paceline.core.rounds import Verdict
-from paceline.core.words import listed
-from paceline.display.text import arm_name
+from paceline.core.words import arm_name, listed
 from paceline.journal.records import PullFailed
 from paceline.pools.attempts import Attempts
 from paceline.races.settings import Settings

@@ -10,7 +10,7 @@ import numpy as np
 from paceline.core.arrays import Floats, Ints
 from paceline.core.noise import Noise
 from paceline.core.rounds import Verdict
-from paceline.display.text import arm_name
+from paceline.core.words import arm_name
 from paceline.durations import say_seconds
 from paceline.journal.records import FieldChanged
 from paceline.policies.base import Pacer
