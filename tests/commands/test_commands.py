@@ -373,10 +373,14 @@ def test_any_float_that_python_prints_is_read_back(number: float, before: str, a
         (r"pattern:took (\S+)s", "took 1.5s", 1.5),
         ("time", "", 12.0),
         ("file:out-{seed}.txt", "3", 0.75),
+        ("stderr", "3", 0.25),
+        ("stderr:json:score", "3", 0.25),
+        (r"stderr:pattern:: (\S+)}", "3", 0.25),
     ],
 )
 def test_other_places(word: str, text: str, number: float) -> None:
-    assert parse_value(word).read(text, "score 0.75", 12.0) == number
+    stderr = '{"score": 0.25}'
+    assert parse_value(word).read(text, "score 0.75", 12.0, stderr) == number
     assert str(parse_value(word)) == word
 
 
@@ -401,6 +405,9 @@ def test_other_places(word: str, text: str, number: float) -> None:
         (r"pattern:score (\S+)", "score 1\nscore 2,5", "its group holds '2,5'"),
         (r"pattern:score( \S+)?", "score", "its group holds None"),
         ("file:{seed}.txt", "0.5", "wrote no file '{seed}.txt'"),
+        ("stderr", "0.5", "the stderr output is empty: it should end with a number"),
+        ("stderr:json:a", "0.5", "the stderr output is empty: it should be JSON"),
+        ("stderr:pattern:(1)", "1", "is not in the stderr output, which is empty"),
     ],
 )
 def test_what_was_seen_is_said(word: str, text: str, says: str) -> None:
@@ -418,6 +425,11 @@ def test_what_was_seen_is_said(word: str, text: str, says: str) -> None:
         ("time:3", "write time"),
         ("json", "write json:KEY, as in json:metrics.score"),
         ("pattern:", "write pattern:REGEX"),
+        ("stdrr", "did you mean 'stderr'?"),
+        ("stderr:", "unknown value ''"),
+        ("stderr:time", "is read as stderr, stderr:json:KEY or stderr:pattern:REGEX"),
+        ("stderr:file:{seed}", "is read as stderr, stderr:json:KEY"),
+        ("stderr:json", "write stderr:json:KEY, as in stderr:json:metrics.score"),
         ("pattern:score", "has 0 groups"),
         ("pattern:(a)(b)", "has 2 groups"),
         ("pattern:(", "is not a regular expression"),

@@ -8,7 +8,7 @@ paceline. It needs the standard library alone.
 >>> import tempfile
 >>> with tempfile.TemporaryFile(buffering=0) as stdout:
 ...     _ = stdout.write(b"step 1\nscore = 0.25\n")
-...     read("last", "", None, stdout.fileno(), seconds=1.5)
+...     read(("last", "", "stdout"), None, stdout.fileno(), seconds=1.5)
 0.25
 """
 
@@ -18,7 +18,7 @@ import os
 import re
 import stat
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_BYTES = 1 << 24  # of an output that is searched
 ENOUGH_FOR_LAST = 1 << 16  # bytes at the end, where the last number is looked for
@@ -38,56 +38,71 @@ class Unreadable(NoValue):
     """What should have the number could not even be searched."""
 
 
-def read(kind: str, argument: str, file: str | None, stdout: int, seconds: float) -> float:
+class Found(NamedTuple):
+    """A number, and where in which text it was found; the place is empty if it has none."""
+
+    number: float
+    text: str
+    start: int = 0
+    end: int = 0
+
+
+def read(
+    where: tuple[str, str, str], file: str | None, output: int, seconds: float, begin: int = 0
+) -> float:
     """The finite number of a command that ended well; raises `NoValue` if there is none.
 
-    `kind` and `argument` are those of its `Value`, `file` is where it writes its value, and
-    `stdout` is the open file with its output.
+    `where` has the kind, the argument and the stream of its `Value`, `file` is where it writes its
+    value, and `output` is the open file with that stream, from `begin` on.
     """
-    text: str | None = None
-    output = ""
+    return look(where, file, output, seconds, begin).number
+
+
+def look(
+    where: tuple[str, str, str], file: str | None, output: int, seconds: float, begin: int = 0
+) -> Found:
+    """The same, with where it was found."""
+    kind, argument, stream = where
+    text = ""
     try:
         if kind == "last":
-            output = _end(stdout, "output")
+            text = _end(output, said(stream), begin)
         elif kind == "file" and file is not None:
             text = _written(file)
         elif kind != "time":
-            output = _whole(stdout)
-        found = find(kind, argument, output, text, seconds)
+            text = _whole(output, begin)
+        found = find(kind, argument, text, said(stream), seconds)
     except Unreadable:
         raise
     except NoValue as error:
         raise NoValue(f"gave no number: {error}") from None
     except MemoryError:
         raise Unreadable("left so much that there is not enough memory to search it") from None
-    if not math.isfinite(found):
-        raise NoValue(f"gave {found}")
+    if not math.isfinite(found.number):
+        raise NoValue(f"gave {found.number}")
     return found
 
 
-def find(
-    kind: str,
-    argument: str,
-    stdout: str,
-    file_text: str | None = None,
-    seconds: float = math.nan,
-) -> float:
-    """The number in these texts; nan and infinity are returned as such.
+def said(stream: str) -> str:
+    """How a stream is called in a message."""
+    return "output" if stream == "stdout" else f"{stream} output"
 
-    >>> find("json", "runs.0.score", '{"runs": [{"score": 2}]}')
+
+def find(
+    kind: str, argument: str, text: str, what: str = "output", seconds: float = math.nan
+) -> Found:
+    """The number in a text; nan and infinity are returned as such.
+
+    >>> find("json", "runs.0.score", '{"runs": [{"score": 2}]}').number
     2.0
     """
     if kind == "time":
-        return seconds
+        return Found(seconds, "")
     if kind == "json":
-        return _json_number(stdout, argument)
+        return Found(_json_number(text, argument, what), text)
     if kind == "pattern":
-        return _matched_number(stdout, argument)
-    if kind == "file":
-        if file_text is None:
-            raise NoValue(f"the command wrote no file {argument!r}")
-        return _last_number(file_text, f"file {argument!r}")
-    return _last_number(stdout, "output")
+        return _matched_number(text, argument, what)
+    return _last_number(text, f"file {argument!r}" if kind == "file" else what)
 
 
 def _written(path: str) -> str:
@@ -102,18 +117,18 @@ def _written(path: str) -> str:
         if not stat.S_ISREG(mode):
             what = "a folder" if stat.S_ISDIR(mode) else "a pipe, a device or the like"
             raise Unreadable(f"wrote no file {path}: it is {what}")
-        return _end(file, f"file {path}")
+        return _end(file, f"file {path}", 0)
     except OSError as error:
         raise Unreadable(f"wrote {path}, but it cannot be read: {error.strerror}") from None
     finally:
         os.close(file)
 
 
-def _end(file: int, what: str) -> str:
+def _end(file: int, what: str, begin: int) -> str:
     """The end of an open file, without a word that is cut off."""
-    begin = max(0, os.fstat(file).st_size - ENOUGH_FOR_LAST)
-    text = _bytes(file, begin, ENOUGH_FOR_LAST)
-    if begin:
+    near = max(begin, os.fstat(file).st_size - ENOUGH_FOR_LAST)
+    text = _bytes(file, near, ENOUGH_FOR_LAST)
+    if near > begin:
         found = re.search(rb"\s", text)
         if found is None:
             raise Unreadable(f"ended its {what} with a word of more than {ENOUGH_FOR_LAST:,} bytes")
@@ -121,10 +136,10 @@ def _end(file: int, what: str) -> str:
     return text.decode(errors="replace")
 
 
-def _whole(file: int) -> str:
-    if os.fstat(file).st_size >= MOST_BYTES:
+def _whole(file: int, begin: int) -> str:
+    if os.fstat(file).st_size - begin >= MOST_BYTES:
         raise Unreadable(f"printed more than {MOST_BYTES:,} bytes, too many to search")
-    return _bytes(file, 0, MOST_BYTES).decode(errors="replace")
+    return _bytes(file, begin, MOST_BYTES).decode(errors="replace")
 
 
 def _bytes(file: int, begin: int, most: int) -> bytes:
@@ -153,13 +168,15 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _AROUND = "\"'`()[]{}*|,;:"
 
 
-def _last_number(text: str, what: str) -> float:
+def _last_number(text: str, what: str) -> Found:
     """Return the last number, if there is no doubt which one it is.
 
     A number skipped in silence would mean a wrong reward in every pull. So a last word that looks
     like a number but is not one ('3.5s', '12:30', '1,234', 'None') ends the search with an error.
     """
-    words = _COLOUR.sub("", text).split()
+    text = _COLOUR.sub("", text)
+    places = list(re.finditer(r"\S+", text))
+    words = [place[0] for place in places]
     for position in range(len(words) - 1, -1, -1):
         word = words[position]
         core = word.strip(_AROUND).rstrip(f"{_AROUND}.")
@@ -169,7 +186,7 @@ def _last_number(text: str, what: str) -> float:
         if number is not None:
             if position and words[position - 1] in ("±", "+/-", "+-"):
                 raise NoValue(_unclear(f"{words[position - 1]} {word}", what))
-            return number
+            return Found(number, text, *places[position].span())
         if core in _NOTHING or _NUMBER_LIKE.search(word):
             raise NoValue(_unclear(word, what))
     if not words:
@@ -187,11 +204,12 @@ def _unclear(words: str, what: str) -> str:
     )
 
 
-def _matched_number(text: str, pattern: str) -> float:
+def _matched_number(text: str, pattern: str, what: str) -> Found:
     last = deque(re.finditer(pattern, text, re.MULTILINE), maxlen=1)
     if not last:
         raise NoValue(
-            f"the pattern {pattern!r} is not in the output, which ends with {_quote(text)}"
+            f"the pattern {pattern!r} is not in the {what}, which "
+            + (f"ends with {_quote(text)}" if text.strip() else "is empty")
         )
     number = _number((last[0][1] or "").strip())
     if number is None:
@@ -199,11 +217,11 @@ def _matched_number(text: str, pattern: str) -> float:
             f"the pattern {pattern!r} matched {_quote(last[0][0])}, but its group holds "
             f"{_held(last[0][1])}, which is not a number"
         )
-    return number
+    return Found(number, text, *last[0].span(1))
 
 
-def _json_number(text: str, path: str) -> float:
-    found = _json_of(text.strip())
+def _json_number(text: str, path: str, what: str) -> float:
+    found = _json_of(text.strip(), what)
     left = path
     while left:
         if isinstance(found, dict) and left in found:  # a key may have dots in it
@@ -214,28 +232,28 @@ def _json_number(text: str, path: str) -> float:
             found = found[key]
         elif isinstance(found, list) and re.fullmatch("-?[0-9]{1,18}", key):
             if not -len(found) <= int(key) < len(found):
-                raise NoValue(f"no {path} in the output: there are {len(found)} items, not {key}")
+                raise NoValue(f"no {path} in the {what}: there are {len(found)} items, not {key}")
             found = found[int(key)]
         else:
-            raise NoValue(f"no {path} in the output: {key!r} is not in {_contents(found)}")
+            raise NoValue(f"no {path} in the {what}: {key!r} is not in {_contents(found)}")
     if isinstance(found, str):  # some programs write numbers so, and nan, which JSON lacks
         number = _number(found.strip())
         found = found if number is None else number
     if not isinstance(found, float):
-        raise NoValue(f"{path} in the output is {_quote(json.dumps(found))}, which is not a number")
+        raise NoValue(f"{path} in the {what} is {_quote(json.dumps(found))}, which is not a number")
     return found
 
 
-def _json_of(text: str) -> Any:
+def _json_of(text: str, what: str) -> Any:
     for part in (text, text.rpartition("\n")[2]):
         try:
             return json.loads(part, parse_int=float)
         except (ValueError, RecursionError):
             continue
     raise NoValue(
-        f"neither the output nor its last line is JSON; it ends with {_quote(text)}"
+        f"neither the {what} nor its last line is JSON; it ends with {_quote(text)}"
         if text
-        else "the output is empty: it should be JSON"
+        else f"the {what} is empty: it should be JSON"
     )
 
 

@@ -63,9 +63,9 @@ def _run(
         if not isinstance(ran, float):
             kind, message, _ = ran
             return Failure(kind, message, tail(stderr, LOG_TAIL))
-        where = command.value
+        output = files[command.value.stream == "stderr"]
         try:
-            return finding.read(where.kind, where.argument, invocation.file, files[0], ran)
+            return finding.read(command.value.where, invocation.file, output, ran)
         except NoValue as error:
             return Failure("no number", kept(str(error)), tail(stderr, LOG_TAIL))
 

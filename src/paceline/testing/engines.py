@@ -267,6 +267,21 @@ class EngineContract(BlameLaws, TrustLaws):
                 "ended with status 3",
             )
 
+    def test_a_value_may_be_on_stderr(self) -> None:
+        """And then nothing else is searched: neither stdout, nor what earlier pulls said there."""
+        text = "echo 1; test {x} = 0 || echo {x}.5 {seed} >&2"
+        command = Command.parse(text, shell=True, value=r"stderr:pattern:(\S+) \d+$")
+        if not self.engine().abilities.commands:
+            pytest.skip("this engine runs no commands")
+        with self.open(command, [{"x": 0}, {"x": 3}]) as driver:
+            for number in range(2):
+                last = driver.run(Run(1, number, 1))
+                assert isinstance(last, Finished)
+                assert driver.values(last.job) == [3.5]
+            silent = driver.run(Run(0, 0, 1))
+            assert isinstance(silent, Failed)
+            assert "is not in the stderr output, which is empty" in silent.failure.message
+
     def test_a_race_is_run_on_it(self) -> None:
         """By the public function."""
 

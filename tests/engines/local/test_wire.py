@@ -52,7 +52,7 @@ def test_a_command_is_sent_filled_in_and_its_stale_file_is_removed(tmp_path: Pat
             {"S": "4"},
             str(tmp_path),
             str(stale),
-            ("file", "out-{seed}"),
+            ("file", "out-{seed}", "stdout"),
             finding.__file__,
         ),
     )
@@ -64,7 +64,7 @@ def read(value: str, printed: bytes, file: str | None = None) -> float:
     with tempfile.TemporaryFile(buffering=0) as stdout:
         stdout.write(printed)
         where = parse_value(value)
-        return finding.read(where.kind, where.argument, file, stdout.fileno(), seconds=1.5)
+        return finding.read(where.where, file, stdout.fileno(), seconds=1.5)
 
 
 def test_values_are_read_from_what_was_printed_or_written(tmp_path: Path) -> None:

@@ -57,13 +57,12 @@ def order(workload: Workload, job: Job) -> tuple[str, Any]:
     invocation = workload.invocation(run.arm, run.first, job.cores)
     remove_stale(invocation.file)
     assert isinstance(workload.evaluate, Command)
-    value = workload.evaluate.value
     return "command", (
         invocation.argv,
         invocation.environment,
         invocation.cwd,
         invocation.file,
-        (value.kind, value.argument),
+        workload.evaluate.value.where,
         finding.__file__,  # which the worker loads to find the value
     )
 

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from paceline.commands import Command, NoValue, finding
+from paceline.commands import Command, NoValue, Value, finding
 from paceline.engines.events import Began, Event, Failed, Failure, Finished, Loading, Lost, Values
 from paceline.engines.jobs import Job
 from paceline.engines.local import wire
@@ -31,6 +31,8 @@ status=$?
 mark ended $status
 exit $status
 """
+# A step's stdout is a file and has only what the command prints, so a value on stderr goes there.
+_SWAPPED = _SCRIPT.replace("</dev/null", "</dev/null 3>&1 1>&2 2>&3 3>&-")
 
 
 # A command that calls mpirun has one node: mpirun must not look for the job's other nodes.
@@ -113,7 +115,8 @@ class CommandWorkers(StepWorkers):
             request = mpi_request(job, self.job, usable, self.workload, self._mpi)
         mark = f"paceline-{secrets.token_hex(8)}"
         folder = os.path.abspath(invocation.cwd or ".")
-        script = [self._shell, "-c", _SCRIPT, mark, folder, *invocation.argv]
+        text = _SWAPPED if self._value.stream == "stderr" else _SCRIPT
+        script = [self._shell, "-c", text, mark, folder, *invocation.argv]
         words = [self._srun, *request.words(f"arm{run.arm}.pull{run.first}"), "--input=none"]
         threads = 1 if self._mpi is not None else job.cores
         variables = {"PACELINE_CORES": str(job.cores)}
@@ -152,7 +155,7 @@ class CommandWorkers(StepWorkers):
                 return [Lost(job.number, "" if step.ended else step.lost)]
             if step.overdue and not pull.course.began:
                 return self.again(job)
-            found = self._value(pull, ending)
+            found = self._found(pull, ending)
         if isinstance(found, float):
             return [Values(job.number, [found], [pull.course.seconds]), Finished(job.number)]
         if isinstance(found, Failure):
@@ -164,10 +167,17 @@ class CommandWorkers(StepWorkers):
         self.look_soon()
         return [Lost(job.number, found)]
 
-    def _value(self, pull: _Pull, ending: Ending) -> float | Failure | str:
+    @property
+    def _value(self) -> Value:
+        assert isinstance(self.workload.evaluate, Command)
+        return self.workload.evaluate.value
+
+    def _found(self, pull: _Pull, ending: Ending) -> float | Failure | str:
         """The value; or why there is none; or, as text, what was done to the step."""
         course = pull.course
         text = course.without_marks(without_srun(ending.text))[-wire.LOG_TAIL :].lstrip("\n")
+        if self._value.stream == "stderr":
+            text = wire.tail(pull.output, wire.LOG_TAIL)
         if course.nowhere:
             what = f"could not be started: the folder {pull.folder} does not exist on its node"
             return Failure("no start", what, text)
@@ -184,9 +194,8 @@ class CommandWorkers(StepWorkers):
                 taken = ending.taken
                 return taken or Failure("killed", f"was ended by signal {worst - 128}", text)
             return Failure("exit status", f"ended with status {worst}", text)
-        assert isinstance(self.workload.evaluate, Command)
-        where, file = self.workload.evaluate.value, pull.output.fileno()
         try:
-            return finding.read(where.kind, where.argument, pull.file, file, course.seconds)
+            where, output = self._value.where, pull.output.fileno()
+            return finding.read(where, pull.file, output, course.seconds)
         except NoValue as error:
             return Failure("no number", kept(str(error)), text)

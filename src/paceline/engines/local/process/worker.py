@@ -203,20 +203,23 @@ class Worker:
         environment: dict[str, str],
         folder: str | None,
         file: str | None,
-        value: tuple[str, str],
+        value: tuple[str, str, str],
         _: str,
     ) -> None:
         """Run a command to its end, and find its value in what it left."""
         os.ftruncate(self.load_file, 0)
         os.lseek(self.load_file, 0, os.SEEK_SET)
+        logged = os.fstat(self.log_file).st_size  # by earlier pulls
         ran = run(argv, environment, folder, stdout=self.load_file, stderr=self.log_file)
         # What has left the command's session became the keeper's, beside this worker.
         kill_below(self.keeper, spare=[self.process])
         if not isinstance(ran, float):
             self._say("failed", trouble=ran)
             return
+        is_in_log = value[-1] == "stderr"
+        output, begin = (self.log_file, logged) if is_in_log else (self.load_file, 0)
         try:
-            found = self.finding.read(*value, file, self.load_file, ran)
+            found = self.finding.read(value, file, output, ran, begin)
         except self.finding.NoValue as error:
             self._say("failed", trouble=trouble(NoNumber(str(error))))
         else:
