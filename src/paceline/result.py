@@ -1,6 +1,8 @@
 """How a race ended: what `paceline.race` returns."""
 
+import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from paceline.characters import visible
@@ -149,6 +151,15 @@ class Result:
             column = name if name not in columns else f"{name} (parameter)"
             columns[column] = [one.get(name) for one in given]
         return frame(columns, "arms")
+
+    def report(self, path: str | os.PathLike[str] = "race.html") -> Path:
+        """Write one self-contained page about the race (docs/report.md), and say where it is.
+
+        Needs the extra `report`.
+        """
+        from paceline.report import write  # here, because most races need no page
+
+        return write(self.story, path)
 
     def saying(self, verdict: str) -> "Result":
         """The same with another sentence: the one that was recorded."""

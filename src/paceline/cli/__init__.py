@@ -12,12 +12,24 @@ from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 import paceline
-from paceline.cli import check, demo, plan, profile, race, reproduce, resume, run, show, simulate
+from paceline.cli import (
+    check,
+    demo,
+    plan,
+    profile,
+    race,
+    report,
+    reproduce,
+    resume,
+    run,
+    show,
+    simulate,
+)
 from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_FAULT, EXIT_INTERRUPTED
 from paceline.display.stream import clean_streams
 from paceline.errors import PacelineError, RaceFailed, RaceWarning
 
-VERBS = (race, run, check, resume, show, profile, plan, simulate, reproduce, demo)
+VERBS = (race, run, check, resume, show, report, profile, plan, simulate, reproduce, demo)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,0 +1,130 @@
+"""The table of arms: a row per arm, the best first, with its interval drawn beside the numbers."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from paceline.durations import say_seconds
+from paceline.report.markup import Markup, joined, label, shown
+from paceline.story.numbers import estimates, format_value
+from paceline.story.standing import ArmRecord
+from paceline.story.story import Story
+
+_MOST_PARAMETERS = 12  # columns
+_PLACE = {"best": 0, "in": 1, "out": 2, "failed": 3}
+_HEADS = (
+    ("rank", "#", "number"),
+    ("arm", "Arm", ""),
+    ("status", "Status", ""),
+    ("mean", "Mean", "number"),
+    ("interval", "Interval", ""),
+    ("low", "from", "number"),
+    ("high", "to", "number"),
+    ("pulls", "Pulls", "number"),
+    ("time", "Time", "number"),
+)
+
+
+def fragments(story: Story) -> dict[str, Markup]:
+    """The head and the rows of the table."""
+    names = parameter_names(story)
+    arms = story.standing.ranked()
+    rows = _rows(story, arms, names)
+    return {
+        "standings-head": _head(names),
+        "standings": joined(rows),
+        "standings-count": Markup("{}").format(f"{len(arms):,} arms"),
+    }
+
+
+def parameter_names(story: Story) -> list[str]:
+    """The names of the parameters that have a column."""
+    names = dict.fromkeys(name for one in story.parameters for name in one or ())
+    return list(names)[:_MOST_PARAMETERS]
+
+
+def _head(names: Sequence[str]) -> Markup:
+    heads = [*_HEADS, *(("", shown(name, 40), "") for name in names)]
+    cell = Markup('<th scope="col" class="{}"><button type="button" id="sort-{}">{}</button></th>')
+    cells = (cell.format(kind, place, text) for place, (_, text, kind) in enumerate(heads))
+    return Markup("<tr>{}</tr>").format(joined(cells))
+
+
+def _rows(story: Story, arms: Sequence[ArmRecord], names: Sequence[str]) -> Iterable[Markup]:
+    scale = _scale(arms)
+    falls = story.milestones.falls
+    for rank, (arm, (mean, interval)) in enumerate(zip(arms, estimates(arms), strict=True), 1):
+        low, _, high = interval.partition(" … ")
+        given = story.parameters_of(arm.index)
+        cells = [
+            _number(rank, str(rank)),
+            Markup('<th scope="row">{}</th>').format(label(arm.label)),
+            _status(arm, falls.get(arm.index), story.standing.elapsed),
+            _number(arm.mean, mean),
+            _bar(arm, scale),
+            _number(arm.low, low if high else "–"),
+            _number(arm.high, high or "–"),
+            _number(arm.pulls, f"{arm.pulls:,}"),
+            _number(arm.seconds, say_seconds(arm.seconds)),
+            *(_parameter(given.get(name)) for name in names),
+        ]
+        yield Markup('<tr class="{}">{}</tr>').format(arm.status, joined(cells))
+
+
+def _number(value: float, text: str) -> Markup:
+    """A cell that is sorted by its value."""
+    at = f"{value:.10g}" if math.isfinite(value) else ""
+    return Markup('<td class="number" data-value="{}">{}</td>').format(at, text)
+
+
+def _parameter(value: Any) -> Markup:
+    if value is None:
+        return Markup("<td></td>")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _number(value, format_value(value))
+    return Markup("<td>{}</td>").format(label(str(value)))
+
+
+def _status(arm: ArmRecord, fell: float | None, elapsed: float) -> Markup:
+    """Sorted by who stayed longest."""
+    is_out = fell is not None and arm.status in ("out", "failed")
+    at = f" at {say_seconds(fell)}" if fell is not None and is_out else ""
+    why = f": {shown(arm.failure, 80)}" if arm.failure else ""
+    left = 1 - fell / elapsed if fell is not None and elapsed > 0 else 0.0
+    value = _PLACE[arm.status] + (min(left, 0.99) if is_out else 0.0)
+    cell = Markup('<td class="status" data-value="{}"><b>{}</b>{}{}</td>')
+    return cell.format(f"{value:.6f}", arm.status, at, why)
+
+
+def _scale(arms: Sequence[ArmRecord]) -> tuple[float, float]:
+    """From where to where intervals are drawn: all means, and the intervals of the best.
+
+    An arm that fell early may have an interval that is a hundred times as wide.
+    """
+    ends = [arm.mean for arm in arms if math.isfinite(arm.mean)]
+    leading = [arm for arm in arms if arm.status in ("best", "in")]
+    ends += [end for arm in leading for end in (arm.low, arm.high) if math.isfinite(end)]
+    halves = [(arm.high - arm.low) / 2 for arm in arms if math.isfinite(arm.high - arm.low)]
+    if not ends:
+        return 0.0, 1.0
+    margin = float(np.median(halves)) if halves else 0.0
+    low, high = min(ends) - margin, max(ends) + margin
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _bar(arm: ArmRecord, scale: tuple[float, float]) -> Markup:
+    """The interval as a bar, with a mark at the mean; the numbers stand in the next columns."""
+    if not math.isfinite(arm.mean):
+        return Markup("<td></td>")
+    start, end, mean = (_place(one, scale) for one in (arm.low, arm.high, arm.mean))
+    style = f"--from:{start:.1f}%;--to:{100 - end:.1f}%;--mean:{mean:.1f}%"
+    return Markup(
+        '<td class="bar" data-value="{}"><i style="{}" aria-hidden="true"></i></td>'
+    ).format(f"{arm.high - arm.low:.6g}" if math.isfinite(arm.high - arm.low) else "", style)
+
+
+def _place(value: float, scale: tuple[float, float]) -> float:
+    low, high = scale
+    return 100 * min(max((value - low) / (high - low), 0.0), 1.0)

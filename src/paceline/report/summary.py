@@ -1,0 +1,85 @@
+"""The head of the page: the verdict, what it rests on, and what to beware of."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from paceline.core.words import count
+from paceline.durations import say_seconds
+from paceline.report.markup import Markup, joined, prose, shown
+from paceline.story.standing import Status
+from paceline.story.story import Story
+
+_ORDER: tuple[Status, ...] = ("best", "in", "out", "failed")
+
+
+def fragments(story: Story) -> dict[str, Markup]:
+    """The head of the page."""
+    return {
+        "title": prose(f"{shown(story.outcome.verdict, 80)} · paceline"),
+        "state": Markup('<span class="state {}">{}</span>').format(*_state(story)),
+        "verdict": prose(_capital(story.outcome.verdict)),
+        "guarantee": prose(_guarantee(story)),
+        "facts": joined(_facts(story)),
+        "notes": joined(_notes(story)),
+    }
+
+
+def _capital(sentence: str) -> str:
+    """The sentence with a capital, unless it begins with the name of an arm."""
+    word = sentence.partition(" ")[0]
+    known = word in ("undecided", "under", "not")
+    return sentence[0].upper() + sentence[1:] if known else sentence
+
+
+def _state(story: Story) -> tuple[str, str]:
+    outcome = story.outcome
+    if not outcome.ended:
+        return "open", "not ended"
+    return ("decided", "decided") if outcome.decided else ("undecided", "undecided")
+
+
+def _guarantee(story: Story) -> str:
+    """What is promised, and what must be true for it."""
+    outcome, level = story.outcome, f"{100 * (1 - story.level):g}\u00a0%"
+    if outcome.confidence is not None and outcome.decided:
+        least = f"{100 * outcome.confidence:g}\u00a0%"
+        text = f"Guaranteed: the verdict is right with probability at least {least}"
+    else:
+        text = "Nothing is guaranteed about the verdict"
+    if story.assumed:
+        text += f", assuming {story.assumed}" if "Guaranteed" in text else ""
+    intervals = f"all of them, of all arms and at all times, hold together with {level}"
+    given = f" (assuming {story.assumed})" if story.assumed else ""
+    return f"{text}. Intervals on this page: {intervals}{given}."
+
+
+def _facts(story: Story) -> Iterable[Markup]:
+    standing, confidence = story.standing, story.outcome.confidence
+    statuses = Counter(arm.status for arm in standing.arms)
+    arms = ", ".join(f"{statuses[one]} {one}" for one in _ORDER if statuses[one])
+    busy = story.timeline.core_time()
+    used = f"{100 * busy.in_use / busy.total:.0f} % in use" if busy.total else ""
+    sure = "none" if confidence is None else f"{100 * confidence:g}\u00a0%"
+    yield _fact("Confidence", sure, "of the verdict" if confidence is not None else "")
+    end = standing.deadline
+    limit = "" if end is None else f"deadline {say_seconds(end)}"
+    yield _fact("Time", say_seconds(standing.elapsed), limit)
+    yield _fact("Arms", f"{len(standing.arms):,}", arms)
+    yield _fact("Pulls", f"{standing.pulls:,}", count(standing.rounds, "round"))
+    yield _fact("Cores", f"{standing.cores:,}", used)
+    spent = say_seconds(story.core_seconds)
+    yield _fact("Core time", spent, "of all pulls")
+
+
+def _fact(name: str, value: str, more: str) -> Markup:
+    template = "<div><dt>{}</dt><dd>{}{}</dd></div>"
+    small = Markup(" <small>{}</small>").format(more) if more else ""
+    return Markup(template).format(name, value, small)
+
+
+def _notes(story: Story) -> Iterable[Markup]:
+    standing = story.standing
+    for text in standing.warnings:
+        yield Markup('<p class="warning"><strong>Warning</strong> {}</p>').format(prose(text))
+    for text in (*standing.notes, *filter(None, [standing.outlook])):
+        yield Markup('<p class="note">{}</p>').format(prose(text))

@@ -1,0 +1,100 @@
+"""The page of a race: what it says, and that what users wrote does not act."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import paceline
+from paceline.report import Parts, page, parts
+from tests.report.stories import HOSTILE, raced
+
+
+class Elements(HTMLParser):
+    """Which elements and attributes a page has, and its text outside scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.found[-1:] and self.found[-1][0] not in ("script", "style"):
+            self.text += data
+
+
+def test_the_page_says_who_won_and_how_sure_it_is() -> None:
+    story = raced()
+    text = Elements(page(parts(story))).text
+    assert "c has the highest mean, with probability at least 0.95" in text.replace('"', "")
+    assert "Guaranteed: the verdict is right with probability at least 95\u00a0%" in text
+    assert f"assuming {story.assumed}" in text
+    for arm in story.standing.arms:
+        assert f"{arm.pulls:,}" in text
+
+
+def test_a_result_writes_its_page_and_says_where(tmp_path: Path) -> None:
+    result = paceline.race(
+        lambda arm: arm, [0.0, 1.0], confidence=0.9, bounds=(0, 1), progress=False, cores=1
+    )
+    written = result.report(tmp_path / "race.html")
+    assert written.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert list(tmp_path.iterdir()) == [written]
+    with pytest.raises(paceline.InvalidInput, match="cannot write the report"):
+        result.report(tmp_path / "nowhere" / "race.html")
+
+
+def test_parts_are_plain_and_have_the_same_names_for_every_story() -> None:
+    one, other = parts(raced()), parts(raced(HOSTILE, max_pulls=40))
+    assert Parts(**json.loads(json.dumps(one.to_json()))) == one
+    assert one.fragments.keys() == other.fragments.keys()
+    assert one.data.keys() == other.data.keys()
+    assert [list(one.data[name]) for name in one.data] == [
+        list(other.data[name]) for name in one.data
+    ]
+
+
+def test_every_fragment_and_source_has_its_place_in_the_page() -> None:
+    made = parts(raced())
+    places = {attributes.get("id") for _, attributes in Elements(page(made)).found}
+    assert set(made.fragments) <= places
+
+
+def test_names_of_users_are_shown_and_do_nothing() -> None:
+    plain, hostile = (
+        Elements(page(parts(raced(labels)))) for labels in (list("abcdefghij"), HOSTILE)
+    )
+    kinds = {tag for tag, _ in plain.found}
+    assert {tag for tag, _ in hostile.found} <= kinds
+    assert not any(name.startswith("on") for _, given in hostile.found for name in given)
+    assert "<script>alert(1)</script>" in hostile.text
+    assert "\u202e" not in hostile.text
+    assert "\\u202e" in hostile.text
+    assert "x" * 200 not in hostile.text
+
+
+def test_a_page_fetches_nothing() -> None:
+    elements = Elements(page(parts(raced())))
+    loading = ("src", "srcset", "data", "action", "poster")
+    assert not [one for _, given in elements.found for one in given if one in loading]
+    links = [given["href"] or "" for _, given in elements.found if "href" in given]
+    assert all(link.startswith("#") for link in links)
+    policy = next(given["content"] or "" for _, given in elements.found if "http-equiv" in given)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "connect-src 'none'" in policy
+
+
+def test_a_live_page_runs_its_script_and_may_ask_its_own_server_only() -> None:
+    made = parts(raced())
+    text = page(made, live="paceline.update({fragments: {live: '</script>'}});")
+    assert "connect-src 'self'" in text
+    assert r"paceline.update({fragments: {live: '<\/script>'}});</script>" in text
+    assert len(re.findall(r"'sha256-", text)) == len(re.findall(r"'sha256-", page(made))) + 1
+    assert 'id="live"' in text
+    assert 'id="live"' not in page(made)
