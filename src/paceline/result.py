@@ -32,6 +32,11 @@ class Result:
         return self.story.outcome.index
 
     @property
+    def label(self) -> str | None:
+        """What the best arm is called; None if there is none."""
+        return self.arms[self.index].label if self.index >= 0 else None
+
+    @property
     def decided(self) -> bool:
         """Whether the race came to its goal."""
         return self.story.outcome.decided
@@ -174,7 +179,7 @@ class Result:
         """Plain values, for scripts; unknown numbers are None."""
         arms = [record.to_json() for record in self.arms]
         return {
-            "best": self.arms[self.index].label if self.index >= 0 else None,
+            "best": self.label,
             "index": self.index,
             "decided": self.decided,
             "verdict": self.verdict,

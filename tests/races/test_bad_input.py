@@ -207,15 +207,41 @@ def test_numbers_of_numpy_and_large_ones_are_taken(name: str, value: Any, wanted
 
 def test_arms() -> None:
     views = {"a": 1, "b": 2}
-    for good in ((one for one in "ab"), views.keys(), views.items(), np.array([1, 2]), range(2)):
-        assert len(races.prepare(evaluate, good).settings.arms) == 2  # type: ignore[arg-type]
-    bad = ["ab", b"ab", {"a", "b"}, views, 5, None, np.array(3), list, NoText(), [NoText()] * 2]
+    for good in (views, views.keys(), views.items(), views.values(), np.array([1, 2]), range(2)):
+        assert len(races.prepare(evaluate, good).settings.arms) == 2
+    bad: list[Any]
+    bad = ["ab", b"ab", {"a", "b"}, 5, None, np.array(3), list, NoText(), [NoText()] * 2]
     for one in bad:
-        assert refused(partial(races.prepare, evaluate, one), "arm")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="more than 1,000,000 arms"):
-        races.prepare(evaluate, itertools.count())  # type: ignore[arg-type]
+        assert refused(partial(races.prepare, evaluate, one), "arm")
     with pytest.raises(InvalidInput, match="a set has no order, so sort it"):
-        races.prepare(evaluate, {"a", "b"})  # type: ignore[arg-type]
+        races.prepare(evaluate, {"a", "b"})
+
+
+def test_what_can_be_read_only_once_is_refused_by_its_type() -> None:
+    once: list[Any] = [(one for one in "ab"), iter([1, 2]), map(str, [1, 2]), itertools.count()]
+    for one, kind in zip(once, ("generator", "list_iterator", "map", "count"), strict=True):
+        with pytest.raises(InvalidInput, match=rf"got a {kind}, .*only once: write list\(arms\)"):
+            races.prepare(evaluate, one)
+
+
+def test_arms_without_an_end_are_too_many() -> None:
+    class Endless:
+        def __iter__(self) -> Any:
+            return itertools.count()
+
+    with pytest.raises(InvalidInput, match="more than 1,000,000 arms"):
+        races.prepare(evaluate, Endless())
+
+
+def test_labels() -> None:
+    bad: list[Any]
+    bad = ["ab", {"a", "b"}, {"a": 1, "b": 2}, 5, ["a"], ["a", "b", "c"], ["a", ""], [NoText()] * 2]
+    for one in bad:
+        assert refused(partial(races.prepare, evaluate, [1, 2], labels=one), "label")
+    with pytest.raises(InvalidInput, match="there are 3 labels for 2 arms"):
+        races.prepare(evaluate, [1, 2], labels=["a", "b", "c"])
+    with pytest.raises(InvalidInput, match="the arms have names already"):
+        races.prepare(evaluate, {"a": 1, "b": 2}, labels=["c", "d"])
 
 
 PATHS: list[Any] = [

@@ -49,6 +49,7 @@ OTHER: dict[str, Any] = {
     "backups": False,
     "journal": "other.jsonl",
     "accept_changes": True,
+    "labels": ("a", "b", "c"),
     "callbacks": (print,),
     "progress": False,
 }
@@ -101,7 +102,7 @@ def flags_of(wanted: Any) -> set[str]:
 def test_every_option_that_words_can_say_has_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
     in_words = {name for name, option in OPTIONS.items() if option.words is not None}
     assert flags_of(lambda _: True) == in_words
-    assert OPTIONS.keys() - in_words == {"callbacks", "progress"}
+    assert OPTIONS.keys() - in_words == {"labels", "callbacks", "progress"}
     for verb in ("race", "run", "resume", "profile"):
         with pytest.raises(SystemExit):
             main([verb, "--help"])

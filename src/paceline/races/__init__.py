@@ -1,7 +1,7 @@
 """Real races: `paceline.race`, and what goes with it."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
@@ -40,7 +40,7 @@ __all__ = [
 
 def race(
     evaluate: Callable[..., Any] | Command,
-    arms: Sequence[Any],
+    arms: Iterable[Any],
     *,
     confidence: float | None = None,
     deadline: Any = None,
@@ -63,6 +63,7 @@ def race(
     timeout: Any = None,
     on_failure: str = "drop-arm",
     max_pulls: float | None = None,
+    labels: Iterable[Any] | None = None,
     callbacks: Sequence[Callable[[Standing], Any]] = (),
     progress: Any = None,
     memory_per_pull: Any = None,
@@ -80,6 +81,10 @@ def race(
     >>> result = race(evaluate, [0.0, 1.0, 2.0], confidence=0.95)
     >>> result.best, result.confidence
     (2.0, 0.95)
+
+    **Arms** are a list of anything, a dict of name -> arm, an array (its rows), or a pandas data
+    frame (each row is a dict). `labels` names them; without it they have the names that the dict or
+    the index gives, or are called by what they are made of.
 
     **When it stops.** With `confidence` (0.95 if neither is given), when the best arm is known with
     that probability. With `deadline` (seconds, "10m", a timedelta or a datetime), at that time,
@@ -115,7 +120,7 @@ def race(
 
 
 def prepare(
-    evaluate: Callable[..., Any] | Command, arms: Sequence[Any], **options: Any
+    evaluate: Callable[..., Any] | Command, arms: Iterable[Any], **options: Any
 ) -> Prepared:
     """Check everything that can be checked, and run nothing. Takes the arguments of `race`.
 

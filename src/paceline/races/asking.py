@@ -2,7 +2,7 @@
 
 import os
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from paceline.core.scaling import Scaling
@@ -47,7 +47,7 @@ class Race:
 
     def __init__(
         self,
-        arms: Sequence[Any],
+        arms: Iterable[Any],
         *,
         confidence: float | None = None,
         deadline: Any = None,
@@ -70,6 +70,7 @@ class Race:
         on_failure: str = "drop-arm",
         journal: str | os.PathLike[str] | None = None,
         accept_changes: bool = False,
+        labels: Iterable[Any] | None = None,
         callbacks: Sequence[Callable[[Standing], Any]] = (),
         progress: Any = False,
     ) -> None:

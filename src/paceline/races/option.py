@@ -8,6 +8,8 @@ from paceline.errors import InvalidInput
 from paceline.races.checks import Check
 from paceline.races.resuming import AS_OTHERS, OnResume
 
+NOT_IN_RESUME = ("journal", "labels")  # the journal is what is resumed, and it has the labels
+
 
 @dataclass(frozen=True)
 class Option:
@@ -38,7 +40,7 @@ class Option:
     @property
     def in_resume(self) -> bool:
         """Whether a resume takes it."""
-        return self.name != "journal" and (self.kept != "race" or bool(self.on_resume.only))
+        return self.name not in NOT_IN_RESUME and (self.kept != "race" or bool(self.on_resume.only))
 
     def checked(self, value: Any) -> Any:
         """The value as `paceline.race` uses it; a refusal names the option."""

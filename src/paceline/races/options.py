@@ -14,6 +14,7 @@ from paceline.core.noise.catalog import NOISES
 from paceline.errors import unknown_name
 from paceline.notation import POLICY_HELP
 from paceline.races import checks, forms, resuming
+from paceline.races.arms import names_of
 from paceline.races.option import Option
 from paceline.races.pool_options import POOL_OPTIONS
 
@@ -215,6 +216,15 @@ _ALL = (
         RECORD,
         flag="on or off",
         on_resume=resuming.CHANGED_WORK,
+    ),
+    Option(
+        "labels",
+        None,
+        "list of names",
+        "what the arms are called (default: their own names, or what they are made of)",
+        checks.optional(names_of),
+        RECORD,
+        words=None,
     ),
     Option(
         "callbacks",

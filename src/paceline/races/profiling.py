@@ -1,7 +1,7 @@
 """How long a pull takes on 1, 2, 4, … cores: `paceline.profile`."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,7 +60,7 @@ class _Notes:
 
 def profile(
     evaluate: Callable[..., Any] | Command,
-    arms: Sequence[Any],
+    arms: Iterable[Any],
     *,
     cores: int | None = None,
     cores_per_pull: int | tuple[int, int] | None = None,

@@ -27,6 +27,7 @@ from paceline.races.identity import (
     recalled_options,
     recalled_settings,
 )
+from paceline.races.option import NOT_IN_RESUME
 from paceline.races.options import OPTIONS
 from paceline.races.past import Past
 from paceline.races.running import replayed, run_recorded
@@ -203,8 +204,10 @@ def _resumed(records: Sequence[Record], changes: Mapping[str, Any], path: Path) 
     known = header_in(records, path).problem | latest_options(records)
     checked: dict[str, Any] = {"journal": str(path)}
     for name, value in changes.items():
-        if name not in OPTIONS or name == "journal":
-            raise unknown_name("argument", name, [one for one in OPTIONS if one != "journal"])
+        if name not in OPTIONS or name in NOT_IN_RESUME:
+            raise unknown_name(
+                "argument", name, [one for one in OPTIONS if one not in NOT_IN_RESUME]
+            )
         if value is not None or (OPTIONS[name].kept == "session" and not OPTIONS[name].default):
             checked[name] = _checked_change(name, value, known, path)
     if isinstance(known["what"], str):

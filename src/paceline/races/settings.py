@@ -1,15 +1,13 @@
 """What a user asked of a race, checked: everything that can be refused is refused here."""
 
 import math
-from collections.abc import Callable, ItemsView, KeysView, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from paceline.commands import Command
-from paceline.commands.ranges import MOST_ARMS
 from paceline.core.delays import Delays
 from paceline.core.evaluated import takes
 from paceline.core.noise import Noise
@@ -27,8 +25,8 @@ from paceline.policies.base import Policy, Task
 from paceline.policies.catalog import find_policy
 from paceline.pools.model import NO_IDEA
 from paceline.pools.rules import Rules
+from paceline.races.arms import arms_and_labels
 from paceline.races.forms import Pairing, RecordedScaling
-from paceline.races.labels import labels_of
 from paceline.races.parameters import parameters_of
 from paceline.races.pool import rules_of
 
@@ -114,13 +112,13 @@ class Settings:
 
 
 def check_race(
-    evaluate: Callable[..., Any] | Command, arms: Sequence[Any], options: Mapping[str, Any]
+    evaluate: Callable[..., Any] | Command, arms: Iterable[Any], options: Mapping[str, Any]
 ) -> Settings:
     """Check a race as a whole; each of its options was checked before."""
-    candidates = _arms(arms)
+    candidates, labels = arms_and_labels(arms, options["labels"])
     _check_evaluate(evaluate, candidates, paired=bool(options["paired"]))
     available = options["engine"].available()
-    settings = assemble(evaluate, candidates, labels_of(candidates), options, available)
+    settings = assemble(evaluate, candidates, labels, options, available)
     settings = replace(settings, parameters=parameters_of(candidates))
     check_run(settings)
     # A policy refuses a race that it cannot run.
@@ -186,27 +184,6 @@ def goal_of(options: Mapping[str, Any]) -> Goal:
         tolerance=options["tolerance"],
         max_pulls=math.inf if options["max_pulls"] is None else options["max_pulls"],
     )
-
-
-def _arms(arms: Sequence[Any]) -> tuple[Any, ...]:
-    # The keys and items of a dict are sets to Python, but have an order.
-    unordered = isinstance(arms, Set) and not isinstance(arms, KeysView | ItemsView)
-    if isinstance(arms, str | bytes | Mapping) or unordered:
-        order = ": a set has no order, so sort it" if unordered else ""
-        raise InvalidInput(f"arms must be a list of candidates, got {seen(arms)}{order}")
-    try:
-        each = iter(arms)
-    except TypeError:
-        raise InvalidInput(f"arms must be a list of candidates, got {seen(arms)}") from None
-    candidates = tuple(islice(each, MOST_ARMS + 1))  # a generator may have no end
-    if len(candidates) > MOST_ARMS:
-        raise InvalidInput(f"there are more than {MOST_ARMS:,} arms: give fewer")
-    if len(candidates) < 2:
-        raise InvalidInput(
-            f"there {'is only one arm' if candidates else 'are no arms'}: give at least two "
-            "candidates"
-        )
-    return candidates
 
 
 def _check_evaluate(evaluate: Any, arms: Sequence[Any], *, paired: bool) -> None:
