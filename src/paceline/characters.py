@@ -31,6 +31,15 @@ def visible(text: str, keep: str = LAYOUT) -> str:
     )
 
 
+def clean(text: str) -> str:
+    r"""The text on one line, without anything that a terminal would act on.
+
+    >>> print(clean("a\n b\x1b[31m"))
+    a b\x1b[31m
+    """
+    return visible(" ".join(text.split()), keep="")
+
+
 def _is_blank(one: str) -> bool:
     return unicodedata.category(one) == "Zs"
 

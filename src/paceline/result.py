@@ -3,12 +3,14 @@
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from paceline import exports
 from paceline.characters import visible
 from paceline.core.pool import CorePool
+from paceline.story.columns import arm_columns, plain_parameters
 from paceline.story.frames import frame
-from paceline.story.standing import ArmRecord, Standing
+from paceline.story.standing import ArmRecord, Standing, Status
 from paceline.story.story import Story
 from paceline.story.timeline import CoreTime, Timeline
 from paceline.story.values import Values
@@ -147,15 +149,23 @@ class Result:
         return self.timeline.core_time()
 
     def to_frame(self) -> Any:
-        """The arms as a pandas data frame, the best first, with a column per parameter."""
-        rows = self.ranked()
-        columns = {name: [getattr(row, name) for row in rows] for name in _COLUMNS}
-        given = [self.story.parameters_of(row.index) for row in rows]
-        names = dict.fromkeys(name for one in given for name in one)
-        for name in names:
-            column = name if name not in columns else f"{name} (parameter)"
-            columns[column] = [one.get(name) for one in given]
-        return frame(columns, "arms")
+        """The arms as a pandas data frame, the best first, with a column per parameter.
+
+        The column `status` is categorical: best, in, out, failed, in this order.
+        """
+        return frame(arm_columns(self.story), "arms", ordered={"status": get_args(Status)})
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write the arms to a .csv, .json or .md file, the best first, with their parameters."""
+        return exports.write_arms(path, self.story, self.to_json())
+
+    def export_values(self, path: str | os.PathLike[str]) -> Path:
+        """Write every value to a .csv or .json file, a row per pull, with its arm's parameters."""
+        return exports.write_values(path, self.values)
+
+    def export_hyperfine(self, path: str | os.PathLike[str]) -> Path:
+        """Write the times of commands to a .json file as hyperfine does, for tools that read it."""
+        return exports.write_hyperfine(path, self.story)
 
     def report(self, path: str | os.PathLike[str] = "race.html") -> Path:
         """Write one self-contained page about the race (docs/report.md), and say where it is.
@@ -177,7 +187,10 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for scripts; unknown numbers are None."""
-        arms = [record.to_json() for record in self.arms]
+        arms = [
+            record.to_json() | {"parameters": plain_parameters(self.story.parameters_of(index))}
+            for index, record in enumerate(self.arms)
+        ]
         return {
             "best": self.label,
             "index": self.index,
@@ -201,6 +214,3 @@ class Result:
 
     def __str__(self) -> str:
         return visible(self.verdict)
-
-
-_COLUMNS = ("index", "label", "mean", "low", "high", "pulls", "status", "seconds", "failure")

@@ -190,6 +190,23 @@ def test_standings_are_exported(
     assert "x=2 has the highest mean" in captured.out  # the verdict is worth more than the file
 
 
+def test_values_and_times_are_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values, times, again = (tmp_path / name for name in ("v.csv", "h.json", "again.json"))
+    journal = tmp_path / "race.jsonl"
+    options = ["--value", "time", "--minimize", "--max-pulls", "6", "-j", str(journal)]
+    files = ["--export-values", str(values), "--export-hyperfine", str(times)]
+    main(["race", "sh -c true {x}", "-L", "x", "1,2", *options, *files])
+    rows = list(csv.DictReader(values.read_text().splitlines()))
+    found = json.loads(times.read_text())["results"]
+    assert [one["parameters"] for one in found] == [{"x": "1"}, {"x": "2"}]
+    for place, one in enumerate(found):
+        mine = [(int(r["number"]), float(r["value"])) for r in rows if r["x"] == str(place + 1)]
+        assert one["times"] == [value for _, value in sorted(mine)]
+    main(["resume", str(journal), "--export-hyperfine", str(again), "-q"])
+    assert json.loads(again.read_text())["results"] == found
+    assert "cannot write" not in capsys.readouterr().err
+
+
 def test_a_dry_run_runs_nothing(
     races: Calls, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -219,7 +236,9 @@ def test_a_dry_run_runs_nothing(
         ([TEMPLATE, "-L", "x", "1,2", "--value", "jsn:a"], "did you mean 'json'"),
         ([TEMPLATE, "-L", "x", "1,2", "--value", "time"], "say --minimize"),
         ([TEMPLATE, "-L", "x", "1,2", "--cwd", "/nowhere"], "does not exist"),
-        ([TEMPLATE, "-L", "x", "1,2", "--export", "a.xls"], ".csv, .json, .md"),
+        ([TEMPLATE, "-L", "x", "1,2", "--export", "a.xls"], ".csv, .json or .md"),
+        ([TEMPLATE, "-L", "x", "1,2", "--export-values", "a.md"], ".csv or .json"),
+        ([TEMPLATE, "-L", "x", "1,2", "--export-hyperfine", "a.json"], "give --value time"),
         ([TEMPLATE, "-L", "x", "1,2", "--export", "/nowhere/a.md"], "no folder /nowhere"),
         ([TEMPLATE, "-L", "x", "1,2", "-p", "arp"], "did you mean 'apr'"),
         ([TEMPLATE, "-L", "x", "1,2", "-s", "powr:1"], "did you mean 'power'"),

@@ -3,19 +3,18 @@
 import argparse
 import sys
 
-from paceline.cli.data import json_text
+from paceline.characters import clean
 from paceline.cli.exits import EXIT_UNDECIDED
-from paceline.cli.exports import export
+from paceline.cli.exports import write_exports
 from paceline.display.ending import print_failures, print_notes, print_result, print_warnings
-from paceline.display.text import clean
 from paceline.display.window import print_wrapped
+from paceline.exports import json_text
 from paceline.result import Result
 
 
 def finish(result: Result, options: argparse.Namespace) -> int:
     """Print how a race ended as the options say, and return the exit code."""
-    for path in options.export or ():
-        export(result, path)
+    write_exports(result, options)
     if options.json:
         print(json_text(result.to_json()))
     elif options.quiet:

@@ -1,85 +1,62 @@
-"""Standings written to files; the suffix of the file's name says in which format."""
+"""Files to write at the end: their options, for all commands that have a result."""
 
-import csv
-import io
-import math
-import re
+import argparse
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from paceline.characters import visible
-from paceline.cli.data import json_text
-from paceline.display.text import clean
+from paceline import exports
 from paceline.errors import InvalidInput
-from paceline.races import checks
 from paceline.result import Result
-from paceline.story.numbers import format_value
-from paceline.story.standing import ArmRecord
 
-_EXPORTS = (".csv", ".json", ".md")
-# Spreadsheets calculate a cell that begins like this, also after blanks, or in full width.
-_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_MARKUP = re.compile(r"[\\`*_\[\]<>|~&$]")
-
-
-def check_exports(paths: Sequence[Path]) -> None:
-    """Refuse files that could not be written when the race is over."""
-    for path in paths:
-        checks.path(path, "--export")
-        if path.suffix not in _EXPORTS:
-            raise InvalidInput(f"cannot export {path}: its name must end in {', '.join(_EXPORTS)}")
-        if not path.absolute().parent.is_dir():
-            raise InvalidInput(f"cannot export {path}: there is no folder {path.parent}")
-        if path.is_dir():
-            raise InvalidInput(f"cannot export {path}: it is a folder")
-
-
-def export(result: Result, path: Path) -> None:
-    """Write the standings, the best first, in the format that the suffix says."""
-    if path.suffix == ".json":
-        text = json_text(result.to_json()) + "\n"
-    else:
-        names = [field.name for field in fields(ArmRecord)]
-        rows = [list(asdict(record).values()) for record in result.ranked()]
-        text = (_as_csv if path.suffix == ".csv" else _as_markdown)(names, rows)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        # The verdict is worth more than the file: report this, and still print the verdict.
-        print(f"paceline: cannot write {path}: {error.strerror}", file=sys.stderr)
+# The option: what is written, how, and its help.
+_OPTIONS: dict[str, tuple[str, Callable[[Result, Path], Path], str]] = {
+    "export": (
+        "arms",
+        Result.export,
+        "write the standings at the end, to a .csv, .json or .md file",
+    ),
+    "export_values": (
+        "values",
+        Result.export_values,
+        "write the value, seed, time and cores of every pull, to a .csv or .json file",
+    ),
+    "export_hyperfine": (
+        "hyperfine",
+        Result.export_hyperfine,
+        "write the times of commands (--value time) to a .json file that hyperfine's scripts read",
+    ),
+}
 
 
-def _as_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([_csv_cell(value) for value in row] for row in rows)
-    return text.getvalue()
+def add_exports(group: Any) -> None:
+    """Declare the options."""
+    for name, (_, _, text) in _OPTIONS.items():
+        group.add_argument(
+            f"--{name.replace('_', '-')}", action="append", type=Path, metavar="FILE", help=text
+        )
 
 
-def _csv_cell(value: Any) -> Any:
-    """A cell that a spreadsheet shows, and never takes for a formula.
+def check_exports(options: argparse.Namespace, value: str | None = None) -> None:
+    """Refuse files that could not be written at the end.
 
-    >>> _csv_cell("=1+1"), _csv_cell("-1.5"), _csv_cell(-1.5), _csv_cell(float("inf"))
-    ("'=1+1", '-1.5', -1.5, '')
+    `value` is how values are read, if that is known: hyperfine's files hold times only.
     """
-    if isinstance(value, float) and not math.isfinite(value):
-        return ""
-    if not isinstance(value, str):
-        return value
-    text = visible(value)
-    is_formula = _FORMULA.match(text) and not _NUMBER.fullmatch(text)
-    return f"'{text}" if is_formula else text
+    for name, (what, _, _) in _OPTIONS.items():
+        for path in getattr(options, name) or ():
+            exports.check_place(path, what)
+    if options.export_hyperfine and value not in (None, "time"):
+        raise InvalidInput("--export-hyperfine writes times of commands: give --value time as well")
 
 
-def _as_markdown(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    def line(cells: Sequence[Any]) -> str:
-        words = (_MARKUP.sub(r"\\\g<0>", clean(format_value(cell))) for cell in cells)
-        return f"| {' | '.join(words)} |\n"
-
-    dashes = f"| {' | '.join(['---'] * len(names))} |\n"
-    return line(names) + dashes + "".join(line(row) for row in rows)
+def write_exports(result: Result, options: argparse.Namespace) -> None:
+    """Write what was asked for."""
+    for name, (_, write, _) in _OPTIONS.items():
+        for path in getattr(options, name) or ():
+            try:
+                write(result, path)
+            except (OSError, InvalidInput) as error:
+                # The verdict is worth more than the file: report this, and still print the verdict.
+                why = error.strerror if isinstance(error, OSError) else str(error)
+                print(f"paceline: cannot write {path}: {why}", file=sys.stderr)

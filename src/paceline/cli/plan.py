@@ -11,7 +11,6 @@ import numpy as np
 
 from paceline import races, theory
 from paceline.cli import racing
-from paceline.cli.data import json_text
 from paceline.cli.flags import given
 from paceline.cli.means import ARMS_HELP, parse_means
 from paceline.core.arrays import Floats, whole
@@ -22,6 +21,7 @@ from paceline.display.table import Table, print_table
 from paceline.display.window import print_facts
 from paceline.durations import seconds_of
 from paceline.errors import InvalidInput
+from paceline.exports import json_text
 from paceline.notation import SCALING_HELP, parse_scaling
 from paceline.policies.base import Policy
 from paceline.theory.raceplan import too_short

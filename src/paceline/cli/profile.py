@@ -11,7 +11,6 @@ from typing import Any
 
 from paceline import races
 from paceline.cli import racing
-from paceline.cli.data import json_text
 from paceline.cli.flags import add_options, given
 from paceline.core.arrays import whole
 from paceline.display.stream import styled
@@ -19,6 +18,7 @@ from paceline.display.table import Table, print_table
 from paceline.display.window import window_width
 from paceline.durations import say_seconds
 from paceline.errors import InvalidInput
+from paceline.exports import json_text
 from paceline.paper.report import require_matplotlib
 from paceline.paper.scaling_curve import scaling_figure
 from paceline.races.options import OPTIONS

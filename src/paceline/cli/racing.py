@@ -3,12 +3,11 @@
 import argparse
 import contextlib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from paceline import races
 from paceline.cli.answer import finish
-from paceline.cli.exports import check_exports
+from paceline.cli.exports import add_exports, check_exports
 from paceline.commands import Command
 from paceline.display.screen import Screen, make_screen
 from paceline.display.window import print_facts
@@ -27,13 +26,7 @@ def add_output(parser: argparse.ArgumentParser, *, dry_run: bool = True) -> None
         action="store_true",
         help="show no progress, and print only the best arm (or the JSON)",
     )
-    group.add_argument(
-        "--export",
-        action="append",
-        type=Path,
-        metavar="FILE",
-        help="write the standings at the end, to a .csv, .json or .md file",
-    )
+    add_exports(group)
     if dry_run:
         group.add_argument(
             "-n", "--dry-run", action="store_true", help="print the plan and run nothing"
@@ -47,7 +40,7 @@ def run_race(
     options: argparse.Namespace,
 ) -> int:
     """Race, or with --dry-run say what would be run; return the exit code."""
-    check_exports(options.export or ())
+    check_exports(options, command.value.kind)
     if options.dry_run:
         print_facts(races.prepare(command, arms, **keywords).describe())
         return 0

@@ -4,7 +4,6 @@ import argparse
 import time
 from pathlib import Path
 
-from paceline.cli.exports import export
 from paceline.core.arrays import whole
 from paceline.display.ending import print_result
 from paceline.display.progress import track_on_terminal
@@ -112,7 +111,7 @@ def _reproduce(name: str, setup: Setup, folder: Path) -> Report:
     if report.answer is not None:
         files += [folder / f"{name}-answer.csv", folder / f"{name}-answer.json"]
         for file in files[-2:]:
-            export(report.answer, file)
+            report.answer.export(file)
         print("\nA real race to a confidence:\n")
         print_result(report.answer)
         print()

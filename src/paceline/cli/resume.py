@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Continue the race, and print the verdict."""
-    check_exports(options.export or ())
+    check_exports(options)
     changes = given(options, "trust")
     path = changes.pop("journal")
     if submitting.is_submitted(options, changes.get("engine")):

@@ -4,11 +4,11 @@ import argparse
 from typing import Any
 
 from paceline import races
-from paceline.cli.data import json_text
 from paceline.core.words import count
 from paceline.display.ending import print_arms, print_warnings
 from paceline.display.window import print_facts, print_wrapped
 from paceline.durations import say_seconds
+from paceline.exports import json_text
 
 NAME = "show"
 SUMMARY = "the standings in a journal"

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from paceline import theory
-from paceline.cli.data import json_text
 from paceline.cli.exits import EXIT_UNDECIDED
 from paceline.cli.means import ARMS_HELP, parse_means
 from paceline.core.arrays import Floats
 from paceline.core.assumptions import check_assumptions
 from paceline.core.statistics import standard_error
+from paceline.exports import json_text
 from paceline.notation import (
     POLICY_HELP,
     SCALING_HELP,

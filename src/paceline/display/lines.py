@@ -5,9 +5,9 @@ import math
 from dataclasses import replace
 from typing import TextIO, cast
 
+from paceline.characters import clean
 from paceline.display.standings import describe_standing
 from paceline.display.stream import CleanStream, styled
-from paceline.display.text import clean
 from paceline.result import Result
 from paceline.story.standing import Standing
 

@@ -5,10 +5,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from paceline.characters import visible
+from paceline.characters import clean, visible
 from paceline.display.standings import Line, arm_lines, standing_lines
 from paceline.display.stream import styled
-from paceline.display.text import clean
 from paceline.result import Result
 from paceline.story.standing import Standing
 

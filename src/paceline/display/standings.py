@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from paceline.characters import clean
 from paceline.core.words import arm_name, count
-from paceline.display.text import cell_width, clean, pad, shorten
+from paceline.display.text import cell_width, pad, shorten
 from paceline.durations import say_seconds
 from paceline.story.numbers import estimates
 from paceline.story.standing import ArmRecord, Standing

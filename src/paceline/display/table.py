@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paceline.characters import visible
-from paceline.display.text import cell_width, clean, pad
+from paceline.characters import clean, visible
+from paceline.display.text import cell_width, pad
 from paceline.display.window import window_width
 from paceline.story.numbers import format_value
 

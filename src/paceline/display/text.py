@@ -1,16 +1,5 @@
 """Words and labels for a terminal: some characters have effects, some take two columns."""
 
-from paceline.characters import visible
-
-
-def clean(text: str) -> str:
-    r"""The text on one line, without anything that a terminal would act on.
-
-    >>> print(clean("a\n b\x1b[31m"))
-    a b\x1b[31m
-    """
-    return visible(" ".join(text.split()), keep="")
-
 
 def shorten(text: str, width: int) -> str:
     """Cut out the middle of a text that is too wide: arms often differ at their ends.

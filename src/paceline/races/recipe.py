@@ -21,4 +21,5 @@ def recipe_of(settings: Settings, journal: Any = None) -> Recipe:
         options=given_options(settings),
         versions=versions(),
         journal=None if journal is None else str(journal),
+        command=evaluate if isinstance(evaluate, Command) else None,
     )

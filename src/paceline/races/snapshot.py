@@ -101,7 +101,11 @@ def story_of(
         standing=standing,
         outcome=outcome,
         timeline=books.timeline(view.elapsed),
-        values=books.usage.values(settings.seeds),
+        values=replace(
+            books.usage.values(settings.seeds),
+            labels=settings.labels,
+            parameters=settings.parameters,
+        ),
         milestones=books.course.milestones(),
         recipe=recipe_of(settings, journal),
         noise=view.noise,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from paceline.commands import Command
 from paceline.core.noise import Noise
 from paceline.core.pool import CorePool
 from paceline.story.standing import Standing
@@ -60,6 +61,7 @@ class Recipe:
     options: Mapping[str, Any]  # as given, plain values
     versions: Mapping[str, str] = field(default_factory=dict)
     journal: str | None = None
+    command: Command | None = None  # if it is a race of commands
 
 
 @dataclass(frozen=True, eq=False)

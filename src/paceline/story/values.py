@@ -1,6 +1,6 @@
 """Every value of a race: which pull gave it, on how many cores, and when."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -8,8 +8,9 @@ from typing import Any, overload
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
-from paceline.story.frames import frame
+from paceline.story.frames import frame, parameter_columns
 
+COLUMNS = ("arm", "number", "seed", "value", "seconds", "cores", "at")
 SeedsOf = Callable[[int, int, int], Sequence[int]]  # of an arm, from a pull on, so many
 
 
@@ -45,6 +46,8 @@ class Values(Sequence[PullRecord]):
     cores: Ints
     at: Floats
     seeds: SeedsOf | None = None
+    labels: tuple[str, ...] = ()  # of all arms, and their parameters, if they have any
+    parameters: tuple[Mapping[str, Any] | None, ...] = ()
 
     @cached_property
     def seed(self) -> Ints:
@@ -62,10 +65,15 @@ class Values(Sequence[PullRecord]):
         mine = np.flatnonzero(self.arm == arm)
         return self.value[mine[np.argsort(self.number[mine], kind="stable")]]
 
+    def of_arms(self) -> dict[str, list[Any]]:
+        """What else is known of the arms, as columns with a row per arm: labels and parameters."""
+        known: dict[str, list[Any]] = {"label": list(self.labels)} if self.labels else {}
+        return known | parameter_columns(self.parameters, (*COLUMNS, "label"))
+
     def to_frame(self) -> Any:
-        """The same as a pandas data frame."""
-        names = ("arm", "number", "seed", "value", "seconds", "cores", "at")
-        return frame({name: getattr(self, name) for name in names}, "values")
+        """The same as a pandas data frame, with the label and the parameters of each pull's arm."""
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        return frame(columns, "values", of_arms=self.of_arms())
 
     def __len__(self) -> int:
         return int(self.arm.size)

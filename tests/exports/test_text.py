@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from paceline.cli.exports import export
 from paceline.story.standing import ArmRecord
 from tests.cli.made_up import result
 
@@ -17,7 +16,7 @@ def exported(path: Path, *labels: str, failure: str = "") -> str:
         ArmRecord(place, label, -0.25, -1.0, 0.5, 4, "out", 1.0, failure)
         for place, label in enumerate(labels)
     )
-    export(result(list(arms), index=0), path)
+    result(list(arms), index=0).export(path)
     return path.read_text(encoding="utf-8")
 
 
