@@ -82,8 +82,9 @@ def test_arguments_of_every_verb(capfd: pytest.CaptureFixture[str], text: str) -
         assert ran(capfd, verb.NAME, f"--{text}")[0] == 2
         assert ran(capfd, verb.NAME, "x", "--json", f"--cores={text}", text)[0] == 2
     race = ["race", "echo {x}", "-L", "x", "1,2", "-n"]
+    exports = ["--export", "--export-values", "--export-hyperfine"]
     flags = ["-c", "-d", "-p", "-s", "-j", "--noise", "--bounds", "--engine", "--cwd", "--value"]
-    for flag in [*flags, "--timeout", "--cores-per-pull", "--on-failure", "--export", "--env"]:
+    for flag in [*flags, "--timeout", "--cores-per-pull", "--on-failure", *exports, "--env"]:
         assert ran(capfd, *race, flag, text)[0] in (0, 2), flag
     assert ran(capfd, "race", f"echo {{{text}}}", "-L", text, "1,2")[0] == 2
     assert ran(capfd, "race", f"{text} {{x}}", "-L", "x", "1,2")[0] == 2
