@@ -11,14 +11,15 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from paceline.engines.events import Began, Event, Failed, Failure, Finished, Loading, Lost, Values
+from paceline.engines.events import Began, Failed, Failure, Finished, Loading, Lost, Values
 from paceline.engines.jobs import Job
 from paceline.engines.local.leftovers import end_marked
+from paceline.engines.local.process.messages import encode
 from paceline.engines.local.processors import Processors
 from paceline.engines.local.workers import LocalWorkers
 from paceline.engines.working import Answer
@@ -27,6 +28,8 @@ from paceline.engines.workload import Workload
 MARK = "PACELINE_RAY_RACE"  # an environment variable of all processes that a race has on a node
 BEGAN = None  # what a job that is not short says before its answer, once it has begun
 NEEDS_PARCEL = "needs the parcel"  # what a job says instead if this process has none of the race
+
+Said = bytes | Answer | str | None
 
 _LOOK_SECONDS = 0.1  # how often a job looks whether it was told to end
 _ENDING_SECONDS = 5.0
@@ -45,12 +48,14 @@ class _Host:
 _hosts: dict[str, _Host] = {}  # by race
 
 
-def do(parcel: list[Any], race: str, job: Job) -> Iterator[Answer | str | None]:
+def do(order: bytes, parcel: Sequence[Any] = ()) -> Iterator[Said]:
     """Do the pulls of a job; say that it has begun, unless it is short, and then how it went.
 
     `parcel` holds a reference to the pickled workload, or nothing: only the first job here needs
-    it, and to keep track of references costs Ray a seventh of a task.
+    it, and to keep track of references costs Ray a seventh of a task. What went well is said in
+    bytes, as the local workers say it: to pickle as many numbers takes Ray as long as the rest.
     """
+    race, job = pickle.loads(order)
     if not parcel and race not in _hosts:
         yield NEEDS_PARCEL
         return
@@ -65,7 +70,7 @@ def do(parcel: list[Any], race: str, job: Job) -> Iterator[Answer | str | None]:
                 _hosts.pop(race).workers.close()
 
 
-def _follow(workers: LocalWorkers, job: Job, told: threading.Event) -> Iterator[Answer | None]:
+def _follow(workers: LocalWorkers, job: Job, told: threading.Event) -> Iterator[Said]:
     values: list[float] = []
     seconds: list[float] = []
     loading = said = ended = False
@@ -78,7 +83,10 @@ def _follow(workers: LocalWorkers, job: Job, told: threading.Event) -> Iterator[
             elif isinstance(event, Values):
                 values += event.values
                 seconds += event.seconds
-            elif isinstance(event, Finished | Failed | Lost):
+            elif isinstance(event, Finished):
+                yield encode("finished", job.number, values, seconds)
+                return
+            elif isinstance(event, Failed | Lost):
                 yield Answer(values, seconds, _failure(event))
                 return
         if told.is_set() and not ended:
@@ -103,10 +111,10 @@ def _end(workers: LocalWorkers, job: Job) -> None:
                 return
 
 
-def _failure(event: Event) -> Failure | None:
+def _failure(event: Failed | Lost) -> Failure:
     if isinstance(event, Failed):
         return event.failure
-    return Failure("machine", event.why or "was told to end") if isinstance(event, Lost) else None
+    return Failure("machine", event.why or "was told to end")
 
 
 def sweep(race: str, seconds: float) -> None:
@@ -118,7 +126,7 @@ def sweep(race: str, seconds: float) -> None:
     end_marked(race, time.monotonic() + seconds / 2, MARK)
 
 
-def _workers_of(race: str, parcel: list[Any]) -> LocalWorkers:
+def _workers_of(race: str, parcel: Sequence[Any]) -> LocalWorkers:
     """Those of the race, or new ones; those of races that seem to be over are closed."""
     if race not in _hosts:
         import ray

@@ -1,6 +1,7 @@
 """The jobs of one race as tasks of Ray: on which node, with what, and how they are ended."""
 
 import contextlib
+import pickle
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
@@ -41,8 +42,10 @@ class Tasks:
         task = self._tasks.get((node.name, job.cores))
         if task is None:
             task = self._tasks[node.name, job.cores] = self._task(node, job.cores)
-        needed = complete or node.name not in self._loaded
-        return task.remote(self._parcel if needed else [], self.race, job)
+        order = pickle.dumps((self.race, job))  # Ray takes far longer for anything but bytes
+        if complete or node.name not in self._loaded:
+            return task.remote(order, self._parcel)
+        return task.remote(order)
 
     def next(self, stream: Any, node: Node) -> Any:
         """What a job says next; raises what Ray says if it cannot run it."""

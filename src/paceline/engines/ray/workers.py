@@ -9,6 +9,7 @@ from typing import Any
 
 from paceline.engines.events import Began, Event, Failed, Failure, Loading, Lost, Resized
 from paceline.engines.jobs import Job
+from paceline.engines.local.process.messages import decode
 from paceline.engines.ray import host
 from paceline.engines.ray.roster import Roster, refusing, usable
 from paceline.engines.ray.tasks import Tasks
@@ -131,6 +132,9 @@ class RayWorkers:
             return self._over(one, Lost(one.number, "Ray ended its task"))
         except self._tasks.errors.RayError as error:
             return self._fault(one, error)
+        if isinstance(said, bytes):
+            _, _, values, seconds, *_ = decode(said)
+            said = Answer(values, seconds)
         if isinstance(said, Answer):
             one.settling = 0.0
             return self._over(one, *said.events(one.number))

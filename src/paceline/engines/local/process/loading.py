@@ -1,6 +1,7 @@
 """What a worker loads before its first pull: the function and the arms."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from . import orders
@@ -22,10 +23,11 @@ class Loaded(NamedTuple):
     def call(self, cores: int) -> Call:
         """The function, for pulls on so many cores, or devices."""
         evaluate, arms = self.evaluate, self.arms
-        fixed = {self.takes: cores} if self.takes else {}
+        if self.takes:
+            evaluate = partial(evaluate, **{self.takes: cores})
         if self.takes_seed:
-            return lambda arm, seed: evaluate(arms[arm], seed=seed, **fixed)
-        return lambda arm, _: evaluate(arms[arm], **fixed)
+            return lambda arm, seed: evaluate(arms[arm], seed=seed)
+        return lambda arm, _: evaluate(arms[arm])
 
 
 def load(file: int, cores: int, generators: Generators | None = None) -> Loaded:

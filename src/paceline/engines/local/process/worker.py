@@ -4,14 +4,15 @@ import _thread
 import contextlib
 import faulthandler
 import importlib.util
-import math
 import os
 import signal
 import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from operator import sub
 from typing import Any, NoReturn
 
 from . import messages, orders
@@ -149,34 +150,32 @@ class Worker:
         runs: list[tuple[int, Sequence[int | None]]],
         *,
         clock: Callable[[], float] = time.perf_counter,
-        is_finite: Callable[[float], bool] = math.isfinite,
         threads: Callable[[], int] = _thread._count,
     ) -> None:
-        """Evaluate a job; the first failure ends it, and the driver sends the rest again."""
+        """Evaluate a job; the first failure ends it, and the driver sends the rest again.
+
+        Short pulls are many: whatever is done for each of them here counts.
+        """
         values: list[float] = []
-        seconds: list[float] = []
         before = threads()
-        reported = start = clock()
-        # The arms take turns: what slows this machine down affects all of them alike.
-        for turn in range(max(len(seeds) for _, seeds in runs)):
-            for arm, seeds in runs:
-                if turn >= len(seeds):
-                    continue
-                if start - reported > _REPORT_SECONDS:
-                    self._say("values", values, seconds)
-                    values, seconds, reported = [], [], start
-                try:
-                    value = call(arm, seeds[turn])
-                    if type(value) is not float or not is_finite(value):
-                        value = number(value)
-                except BaseException as error:  # exits and interrupts too
-                    self._say("failed", values, seconds, self._left(before), trouble(error))
-                    return
-                end = clock()
-                values.append(value)
-                seconds.append(end - start)
-                start = end
-        self._say("finished", values, seconds, self._left(before))
+        now = clock()
+        moments, report_at = [now], now + _REPORT_SECONDS
+        for arm, seed in _in_turn(runs):
+            if now > report_at:
+                self._say("values", values, _differences(moments))
+                values, moments, report_at = [], [now], now + _REPORT_SECONDS
+            try:
+                value = call(arm, seed)
+                if type(value) is not float or value - value != 0.0:  # so for nan and infinity
+                    value = number(value)
+            except BaseException as error:  # exits and interrupts too
+                seconds = _differences(moments)
+                self._say("failed", values, seconds, self._left(before), trouble(error))
+                return
+            now = clock()
+            values.append(value)
+            moments.append(now)
+        self._say("finished", values, _differences(moments), self._left(before))
 
     def _left(
         self,
@@ -236,6 +235,18 @@ class Worker:
         if process() != self.process:
             leave(0)  # a child that the pull forked has returned here: it must not answer
         self.send(messages.encode(kind, self.job, *what, **more))
+
+
+def _in_turn(runs: list[tuple[int, Sequence[int | None]]]) -> Iterable[tuple[int, int | None]]:
+    """Arms and seeds. Arms take turns: what slows this machine down affects all of them alike."""
+    if len(runs) == 1:
+        return zip(repeat(runs[0][0]), runs[0][1])
+    longest = max(len(seeds) for _, seeds in runs)
+    return [(arm, seeds[k]) for k in range(longest) for arm, seeds in runs if k < len(seeds)]
+
+
+def _differences(moments: list[float]) -> list[float]:
+    return list(map(sub, moments[1:], moments))
 
 
 def _module(path: str) -> Any:
