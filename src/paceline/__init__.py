@@ -18,6 +18,7 @@ from paceline.errors import (
     RaceWarning,
     ScalingWarning,
 )
+from paceline.planning import Plan, plan
 from paceline.policies.apr import APR
 from paceline.policies.base import Policy
 from paceline.policies.batch_racing import BatchRacing
@@ -63,6 +64,7 @@ __all__ = [
     "MissingExtra",
     "Normal",
     "PacelineError",
+    "Plan",
     "Policy",
     "PowerLaw",
     "Problem",
@@ -85,6 +87,7 @@ __all__ = [
     "Values",
     "check_assumptions",
     "open",
+    "plan",
     "profile",
     "race",
     "resume",

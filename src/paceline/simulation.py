@@ -21,7 +21,7 @@ from paceline.core.statistics import standard_error
 from paceline.errors import InvalidInput, ScalingWarning, unknown_name
 from paceline.loop import Ending, run
 from paceline.machine import available_cores
-from paceline.parallel import picklable, spread
+from paceline.parallel import Value, picklable, spread
 from paceline.policies.base import Pacer, Policy, Task
 from paceline.policies.catalog import find_policy
 from paceline.pools.timeline import Span
@@ -157,7 +157,7 @@ def simulate(
             positive(cap, what)
     caps = (max_pulls, max_rounds)
     one = partial(_replicate, problem, chosen_policy, task, seed, caps)
-    endings = _replicate_all(one, replications, processes)
+    endings = replicate(one, replications, processes)
     return Simulation(
         seconds=np.array([ending.seconds for ending in endings]),
         pulls=np.array([ending.pulls for ending in endings], dtype=np.int64),
@@ -231,10 +231,13 @@ def _replicate(
     return run(pacer, runner, deadline=deadline, max_pulls=caps[0], max_rounds=caps[1])
 
 
-def _replicate_all(
-    one: "partial[Ending]", replications: int, processes: int | None
-) -> list[Ending]:
-    """All replications: in this process for a while, then spread over others if many are left."""
+def replicate(
+    one: "partial[Value]", replications: int, processes: int | None = None
+) -> list[Value]:
+    """All replications: in this process for a while, then spread over others if many are left.
+
+    `one` is called with the number of the replication.
+    """
     if processes is not None:
         workers = min(whole(processes, "processes"), replications)
         if workers > 1 and not picklable(one):
@@ -243,19 +246,19 @@ def _replicate_all(
                 "use processes=1, or define what it contains at the top of a module"
             )
         return list(spread(one, range(replications), workers))
-    endings: list[Ending] = []
+    values: list[Value] = []
     may_spread = replications > 1 and available_cores().cores > 1
     began = time.perf_counter()
-    while len(endings) < replications:
-        endings.append(one(len(endings)))
+    while len(values) < replications:
+        values.append(one(len(values)))
         spent = time.perf_counter() - began
-        left = replications - len(endings)
-        if may_spread and spent > 0.5 and spent / len(endings) * left > _WORTH_SPREADING_SECONDS:
+        left = replications - len(values)
+        if may_spread and spent > 0.5 and spent / len(values) * left > _WORTH_SPREADING_SECONDS:
             may_spread = picklable(one)
             if may_spread:
-                rest = range(len(endings), replications)
-                return endings + list(spread(one, rest, available_cores().cores))
-    return endings
+                rest = range(len(values), replications)
+                return values + list(spread(one, rest, available_cores().cores))
+    return values
 
 
 def _chosen(ending: Ending, top: int) -> list[int]:

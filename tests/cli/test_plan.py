@@ -150,6 +150,12 @@ def test_narrow_windows(
     [
         ([], "a race file, or --arms"),
         (["--arms", "9"], "give --scaling"),
+        (["--arms", "9"], "--gap, how far the best is ahead, or --means"),
+        (["--arms", "9", "--gap", "0.1"], "pull='30s'"),
+        (["--arms", "9", "--gap", "2", "--pull", "1s", "--cores", "2"], "give sigma="),
+        (["--gap", "0.1", "--pull", "1s", "--cores", "2"], "how many arms"),
+        (["--arms", "9", "--gap", "0.1", "--pull", "1s", "--cores", "two"], "two"),
+        (["--arms", "9", "--gap", "0.1", "--pull", "1s", "--cores", "2", "-c", "2"], "confidence"),
         (["--arms", "9", "-s", "power:0.5"], "give --deadline"),
         (["--arms", "1", "-s", "power:0.5", "-d", "9"], "--arms must be"),
         (["--arms", "9", "-s", "power:0.5", "-d", "soon"], "--deadline must be a span"),
@@ -187,8 +193,48 @@ RACE = Path(__file__).parents[2] / "examples/queue/race.toml"
 
 def test_the_examples_of_the_help_page_run(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line for line in plan.DESCRIPTION.splitlines() if line.startswith("  paceline plan")]
-    assert len(lines) == 3
+    assert len(lines) == 5
     for line in lines:
         words = line.replace("race.toml", str(RACE)).split()[1:]
-        assert main(words) == 0, line
-        assert "bottleneck" in capsys.readouterr().out
+        assert main([*words, "--races", "10"]) == 0, line
+        out = capsys.readouterr().out
+        assert ("answer" if "--gap" in line else "bottleneck") in out
+
+
+def test_a_confidence_on_several_pools(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--arms", "4", "--gap", "0.5", "--sigma", "1", "--pull", "30s"]
+    goals = ["--cores", "1,2", "-c", "0.9,0.99", "--races", "10"]
+    assert main(["plan", *arguments, *goals, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    asked = [(one["cores"], one["confidence"]) for one in found["forecasts"]]
+    assert asked == [(1, 0.9), (1, 0.99), (2, 0.9), (2, 0.99)]
+    assert found["cores"] == 2
+    assert main(["plan", *arguments, *goals]) == 0
+    out = capsys.readouterr().out
+    assert out.split()[:3] == ["cores", "confidence", "time"]
+    assert f"answer     {found['answer']}" in out
+
+
+def test_a_race_file_is_planned_as_it_will_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With its own number of arms, pool and confidence; the noise is declared in it."""
+    file = race_file(
+        tmp_path, 'scaling = "cores:16,0.5"', "confidence = 0.8", 'noise = "normal"', "sigma = 0.1"
+    )
+    assert main(["plan", file, "--gap", "1", "--races", "10", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["arms"], found["policy"]) == (100, "racing")
+    (one,) = found["forecasts"]
+    assert (one["cores"], one["confidence"], one["deadline"]) == (16, 0.8, None)
+    assert "deviation 0.1" in found["basis"]
+
+
+def test_with_means_a_deadline_has_both_the_chain_and_forecasts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["plan", "-m", "0.9,0.5,0.4", "-s", "cores:4,0.5", "-d", "1m", "--races", "10"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["stages"]
+    assert [one["deadline"] for one in found["forecast"]["forecasts"]] == [15.0, 30.0, 60.0, 120.0]

@@ -1,20 +1,16 @@
-"""`paceline plan`: the chain of cuts for a deadline."""
+"""`paceline plan`: how long a race will take, on how many cores; and the chain of cuts."""
 
 import argparse
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from paceline import races, theory
+from paceline import planning, races
 from paceline.cli import racing
+from paceline.cli.chain import Case, Outline
 from paceline.cli.flags import given
 from paceline.cli.means import ARMS_HELP, parse_means
 from paceline.core.arrays import Floats, whole
-from paceline.core.noise import BERNOULLI, Noise
+from paceline.core.noise import BERNOULLI
 from paceline.core.pool import CorePool
 from paceline.core.scaling import Scaling
 from paceline.display.table import Table, print_table
@@ -23,34 +19,50 @@ from paceline.durations import seconds_of
 from paceline.errors import InvalidInput
 from paceline.exports import json_text
 from paceline.notation import SCALING_HELP, parse_scaling
+from paceline.notation.words import to_number, to_whole
+from paceline.planning.pools import in_seconds
 from paceline.policies.base import Policy
-from paceline.theory.raceplan import too_short
 
 NAME = "plan"
-SUMMARY = "the chain of cuts for a deadline"
+SUMMARY = "how long a race will take, on how many cores"
 DESCRIPTION = """\
-Print the plan of `staged`, the policy for a deadline: how many arms it keeps after
-how many pulls of each, and when. Nothing is run.
+Say how long a race will take, on how many cores it is worth running, and how likely
+it finds the best by a deadline. Nothing is run: the race is simulated many times,
+with the policy that will run it. It takes an assumption about the arms (--means, or
+--gap and --sigma), and how long pulls take (--pull, or --scaling in seconds).
+
+  paceline plan --arms 8 --gap 0.5 --sigma 1 --pull 30s --cores 1,2,4,8
+  paceline plan race.toml --gap 0.1 --sigma 0.5 --pull 30ms --confidence 0.9,0.99
+
+With a deadline, the chain of cuts of `staged` is printed too: how many arms it keeps
+after how many pulls of each, and when.
 
   paceline plan --arms 1024 --scaling power:0.5 --deadline 500
   paceline plan --means uniform:1024 --scaling cores:64,0.5 --deadline 10m
   paceline plan race.toml --scaling power:0.5 --pull 30ms
 
-In the table, `pulls` are the new ones of each arm, `in all` those since the start,
-and `at once` those of all arms that run side by side.
+In that table, `pulls` are the new ones of each arm, `in all` those since the start,
+and `at once` those of all arms that run side by side."""
 
-The plan of a race needs the seconds of a pull. They are known if the file's scaling
-is in seconds, as cores:64,0.5 is; otherwise `paceline profile` measures them."""
-
-_FROM_FILE = ("deadline", "cores", "top")
+_FROM_FILE = ("deadline", "top")
+_EXPECT = (
+    "say what to expect of the arms: --gap, how far the best is ahead, or --means; and --sigma, "
+    "the deviation of a value, if values are not 0 and 1"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("file", metavar="FILE", nargs="?", help=racing.FILE_HELP)
     parser.add_argument("-n", "--arms", type=int, metavar="N", help="how many arms there are")
+    parser.add_argument("-m", "--means", help=ARMS_HELP)
     parser.add_argument(
-        "-m", "--means", help=f"{ARMS_HELP}; the plan then says how likely the best is found"
+        "--gap", type=float, metavar="X", help="one arm is ahead of all others by this"
+    )
+    parser.add_argument(
+        "--sigma",
+        type=float,
+        help="the standard deviation of a value around its mean (default: values 0 and 1)",
     )
     parser.add_argument("-s", "--scaling", help=SCALING_HELP)
     parser.add_argument(
@@ -58,63 +70,122 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SPAN",
         help="how long a pull takes on the fewest cores it may have: 30s, 5m",
     )
-    parser.add_argument("-d", "--deadline", metavar="SPAN", help="90 (seconds), 10m, 1h30m")
-    parser.add_argument("--cores", type=int, metavar="N", help="the size of a race file's pool")
-    parser.add_argument("--top", type=int, metavar="K", help="find the best K arms (default 1)")
+    parser.add_argument("--cores", metavar="N,N,…", help="the pools to compare: 1,2,4,8")
     parser.add_argument(
-        "--sigma", type=float, help="scale of the noise around the means (default: values 0 and 1)"
+        "-c", "--confidence", metavar="P,P,…", help="the confidences to compare (default 0.95)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="the seed of means that are drawn")
+    parser.add_argument("-d", "--deadline", metavar="SPAN", help="90 (seconds), 10m, 1h30m")
+    parser.add_argument("--top", type=int, metavar="K", help="find the best K arms (default 1)")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of all that is drawn")
+    parser.add_argument(
+        "--races",
+        type=int,
+        default=60,
+        metavar="N",
+        help="how many races to simulate for each row (default 60)",
+    )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
 @dataclass(frozen=True)
-class _Case:
-    """What is planned: how many arms, by which deadline, on which pool."""
+class _Asked:
+    """What was asked, in values."""
 
-    arms: int
-    scaling: Scaling
-    deadline: float
-    top: int
-    noise: Noise = BERNOULLI
-    minimize: bool = False
-    paired: bool = False
-    note: str | None = None
+    options: argparse.Namespace
+    means: Floats | None
+    cores: list[int]
+    confidence: list[float]
 
-    def plan(self) -> theory.RacePlan:
-        plan = theory.plan_race(self.arms, self.scaling, self.deadline, top=self.top)
-        if plan is None:
-            raise too_short(self.deadline, self.arms, self.scaling)
-        return plan
+    @property
+    def expects(self) -> bool:
+        """Whether something is assumed about the arms."""
+        return self.means is not None or self.options.gap is not None
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """The scaling, if one was given."""
+        return None if self.options.scaling is None else parse_scaling(self.options.scaling)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Plan, and print the stages and what they are worth."""
-    means = None if options.means is None else parse_means(options.means, options.seed)
-    case = _of_options(options, means) if options.file is None else _of_file(options)
-    if means is not None and means.size != case.arms:
-        raise InvalidInput(f"there are {case.arms} arms and {means.size} means: give one for each")
-    plan = case.plan()
-    chain = plan.chain.merged()
-    stages = _stages(chain, case.scaling)
-    worth = _worth(case, plan, means, options.sigma)
+    """Plan, and print the chain, the forecasts, or both."""
+    asked = _Asked(
+        options,
+        None if options.means is None else parse_means(options.means, options.seed),
+        [to_whole(word, options.cores) for word in _words(options.cores)],
+        [to_number(word, options.confidence) for word in _words(options.confidence)],
+    )
+    race = None if options.file is None else _race(asked)
+    outline = _outline(asked, race)
+    plan = _forecasts(asked, race) if asked.expects else None
+    if outline is None and plan is None:
+        raise InvalidInput(_EXPECT)
     if options.json:
-        print(json_text(_as_json(case, chain, stages, worth)))
+        _print_json(outline, plan)
         return 0
-    rows = [[_cell(value) for value in stage.values()] for stage in stages]
-    print_table(Table(tuple(stages[0]), rows))
-    print()
-    print_facts(_facts(case, chain, worth))
+    if outline is not None:
+        outline.show()
+    if plan is not None:
+        if outline is not None:
+            print()
+        show_plan(plan)
     return 0
 
 
-def _of_options(options: argparse.Namespace, means: Floats | None) -> _Case:
-    if options.arms is None and means is None:
+def _words(text: str | None) -> list[str]:
+    return [word for word in (text or "").split(",") if word.strip()]
+
+
+def _print_json(outline: Outline | None, plan: planning.Plan | None) -> None:
+    if outline is None:
+        assert plan is not None
+        print(json_text(plan.to_json()))
+        return
+    more = {} if plan is None else {"forecast": plan.to_json()}
+    print(json_text(outline.to_json() | more))
+
+
+def show_plan(plan: planning.Plan) -> None:
+    """Print the forecasts and the answer."""
+    names, rows = plan.table()
+    print_table(Table(tuple(names), rows))
+    print()
+    facts = [("answer", plan.headline()), *plan.facts()]
+    print_facts(facts)
+
+
+def _race(asked: _Asked) -> races.RaceFile:
+    """The race of the file, with what was given beside it."""
+    options = asked.options
+    if options.arms is not None:
+        raise InvalidInput("--arms and a race file both say how many arms there are: leave out one")
+    race = races.read_race_file(options.file)
+    changed = {name: one for name, one in given(options).items() if name in _FROM_FILE}
+    if asked.scaling is not None:
+        changed["scaling"] = asked.scaling
+    return replace(race, options=race.options | changed)
+
+
+def _outline(asked: _Asked, race: races.RaceFile | None) -> Outline | None:
+    """The chain of cuts; None if this is not about a deadline on one pool."""
+    options = asked.options
+    deadline = options.deadline if race is None else race.options.get("deadline")
+    if asked.expects and (deadline is None or asked.confidence or len(asked.cores) > 1):
+        return None
+    if race is None and asked.cores and asked.expects:
+        return None
+    case = _of_options(asked) if race is None else _of_file(asked, race)
+    return Outline(case, asked.means, options.sigma)
+
+
+def _of_options(asked: _Asked) -> Case:
+    options = asked.options
+    if options.arms is None and asked.means is None:
         raise InvalidInput("say what to plan for: a race file, or --arms (or --means)")
     for name in ("scaling", "deadline"):
         if getattr(options, name) is None:
-            raise InvalidInput(f"without a race file, give --{name}")
-    if options.cores is not None:
+            raise InvalidInput(f"without a race file, give --{name}; or {_EXPECT}")
+    if asked.cores:
         raise InvalidInput("--cores goes with a race file: here write --scaling cores:COUNT,0.5")
     scaling = parse_scaling(options.scaling)
     if options.pull is not None:
@@ -122,9 +193,11 @@ def _of_options(options: argparse.Namespace, means: Floats | None) -> _Case:
             raise InvalidInput(
                 f"--pull goes with a race file or a pool of cores: {options.scaling} is in seconds"
             )
-        scaling = _in_seconds(scaling, options.pull)
-    arms = means.size if options.arms is None and means is not None else options.arms
-    return _Case(
+        scaling = in_seconds(scaling, seconds_of(options.pull, "--pull"))
+    arms = options.arms
+    if arms is None and asked.means is not None:
+        arms = asked.means.size
+    return Case(
         whole(arms, "--arms", least=2),
         scaling,
         seconds_of(options.deadline, "--deadline"),
@@ -132,28 +205,26 @@ def _of_options(options: argparse.Namespace, means: Floats | None) -> _Case:
     )
 
 
-def _of_file(options: argparse.Namespace) -> _Case:
-    if options.arms is not None:
-        raise InvalidInput("--arms and a race file both say how many arms there are: leave out one")
-    race = races.read_race_file(options.file)
-    changed = {name: one for name, one in given(options).items() if name in _FROM_FILE}
-    keywords = race.options | changed
+def _of_file(asked: _Asked, race: races.RaceFile) -> Case:
+    file, pull, keywords = asked.options.file, asked.options.pull, dict(race.options)
     if "deadline" not in keywords:
-        raise InvalidInput(f"{options.file} has no deadline to plan for: give --deadline")
-    if options.scaling is not None:
-        keywords["scaling"] = parse_scaling(options.scaling)
+        raise InvalidInput(f"{file} has no deadline to plan for: give --deadline; or {_EXPECT}")
+    if len(asked.cores) > 1:
+        raise InvalidInput(f"to compare pools, {_EXPECT}")
+    if asked.cores:
+        keywords["cores"] = asked.cores[0]
     known = keywords.get("scaling")
-    if options.pull is not None and isinstance(known, CorePool):
-        keywords["scaling"] = _in_seconds(known, options.pull)
+    if pull is not None and isinstance(known, CorePool):
+        keywords["scaling"] = in_seconds(known, seconds_of(pull, "--pull"))
     settings = races.prepare(race.command, race.arms, **keywords).settings
     goal = settings.goal
     assert goal.deadline is not None
     pool = settings.pool
-    if settings.shape is not None and options.pull is not None:
-        pool = _in_seconds(settings.shape, options.pull)
+    if settings.shape is not None and pull is not None:
+        pool = in_seconds(settings.shape, seconds_of(pull, "--pull"))
     if pool is None:
-        raise InvalidInput(_what_to_measure(options.file, known))
-    return _Case(
+        raise InvalidInput(_what_to_measure(file, known))
+    return Case(
         len(settings.arms),
         pool,
         goal.deadline.seconds,
@@ -186,100 +257,27 @@ def _what_to_measure(file: str, scaling: Scaling | None) -> str:
     )
 
 
-def _in_seconds(pool: CorePool, pull: str) -> CorePool:
-    """The same pool, scaled so that a pull takes `pull` on the fewest cores it may have."""
-    table = pool.runtime_seconds
-    factor = seconds_of(pull, "--pull") / float(table[np.isfinite(table)][0])
-    return CorePool(pool.cores, lambda cores: factor * float(table[cores - 1]))
-
-
-def _stages(chain: theory.Chain, scaling: Scaling) -> list[dict[str, Any]]:
-    """The rows of the table, by column."""
-    rows = []
-    ends = list(accumulate(chain.seconds))
-    for place, arms in enumerate(chain.sizes[:-1]):
-        total = chain.pulls[place + 1]
-        new = total - chain.pulls[place]
-        row: dict[str, Any] = {
-            "stage": place + 1,
-            "arms": arms,
-            "kept": chain.sizes[place + 1],
-            "pulls": new,
-            "in all": total,
-            "at once": arms * new,
-            "seconds": chain.seconds[place],
-            "ends at": ends[place],
-        }
-        if isinstance(scaling, CorePool):
-            waves = scaling.waves(arms * new)
-            row["at once"] = waves[0].pulls
-            row["cores"] = sorted({wave.cores for wave in waves})
-        rows.append(row)
-    return rows
-
-
-def _worth(
-    case: _Case, plan: theory.RacePlan, means: Floats | None, sigma: float | None
-) -> dict[str, Any]:
-    """The bottleneck, that of SSH, and how likely the best is found."""
-    chain = plan.chain
-    worth: dict[str, Any] = {
-        "bottleneck": chain.bottleneck,
-        "best_bottleneck": plan.best,
-        "floor": plan.floor,
+def _forecasts(asked: _Asked, race: races.RaceFile | None) -> planning.Plan:
+    """The race, simulated."""
+    options = asked.options
+    own: dict[str, Any] = {} if race is None else dict(race.options)
+    sigma = own.pop("sigma", None) if options.sigma is None else options.sigma
+    file = {"arms": options.arms} if race is None else {"evaluate": race.command, "arms": race.arms}
+    given_options = {
+        "scaling": asked.scaling,
+        "deadline": options.deadline,
+        "top": options.top,
+        "confidence": asked.confidence or None,
+        "cores": asked.cores or None,
     }
-    if case.top == 1:
-        k = theory.stages_to_combine(case.arms, case.deadline, case.scaling)
-        reached = theory.bottleneck(case.arms, k, case.deadline, case.scaling)
-        worth["ssh"] = {"k": k, "bottleneck": reached}
-    if means is not None:
-        signed = -means if case.minimize else means
-        noise = case.noise.negated() if case.minimize else case.noise
-        more: dict[str, Any] = {"sigma": sigma, "paired": case.paired}
-        fixed = theory.chain_bound(
-            signed, noise, kept=chain.sizes[1:], pulls=chain.pulls[1:], top=case.top, **more
-        )
-        adaptive = plan.loss_bound(signed, noise, **more)
-        worth["success"] = {"chain": 1 - fixed, "staged": 1 - adaptive}
-    return worth
-
-
-def _as_json(
-    case: _Case, chain: theory.Chain, stages: Sequence[dict[str, Any]], worth: dict[str, Any]
-) -> dict[str, Any]:
-    return {
-        "arms": case.arms,
-        "top": case.top,
-        "scaling": str(case.scaling),
-        "deadline": case.deadline,
-        "seconds": chain.total_seconds,
-        "stages": [{name.replace(" ", "_"): row[name] for name in row} for row in stages],
-        **worth,
-    }
-
-
-def _facts(case: _Case, chain: theory.Chain, worth: dict[str, Any]) -> list[tuple[str, str]]:
-    beyond = f" beyond the top {case.top - 1}" if case.top > 1 else ""
-    text = f"{chain.bottleneck}: the least, over the cuts, of pulls in all × arms kept{beyond}"
-    facts = [("scaling", str(case.scaling)), ("bottleneck", text)]
-    if worth["best_bottleneck"] > chain.bottleneck:
-        text = "is the largest that fits; here the first stage is longer: its data improve the cuts"
-        facts.append(("", f"{worth['best_bottleneck']} {text}"))
-    if "ssh" in worth:
-        facts.append(("SSH", "{bottleneck} with its k* = {k}".format(**worth["ssh"])))
-    if "success" in worth:
-        fixed, adaptive = (_at_least(worth["success"][name]) for name in ("chain", "staged"))
-        text = f"{fixed} for this chain as it is, {adaptive} with staged's replanning"
-        facts.append(("success", f"{text}: by bounds, for these means"))
-    if case.note is not None:
-        facts.append(("note", case.note))
-    return facts
-
-
-def _cell(value: Any) -> Any:
-    return ", ".join(map(str, value)) if isinstance(value, list) else value
-
-
-def _at_least(probability: float) -> str:
-    """Rounded down, so that what is written holds."""
-    return f"at least {math.floor(probability * 1e4) / 1e4:g}"
+    own |= {name: value for name, value in given_options.items() if value is not None}
+    return planning.plan(
+        **file,
+        means=asked.means,
+        gap=options.gap,
+        sigma=sigma,
+        pull=options.pull,
+        replications=options.races,
+        seed=options.seed,
+        **own,
+    )
