@@ -265,7 +265,7 @@ def test_words_that_are_no_numbers_exit_with_2(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["race", TEMPLATE, "-L", "x", "1,2", *words.split()])
-    assert "usage: paceline race" in capsys.readouterr().err
+    assert "(all that it takes: paceline race --help)" in capsys.readouterr().err
 
 
 # Real races of tiny commands.

@@ -26,29 +26,29 @@ from paceline.cli import (
     simulate,
 )
 from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_FAULT, EXIT_INTERRUPTED
+from paceline.cli.parsing import Parser
 from paceline.display.stream import clean_streams
+from paceline.display.window import print_lines
 from paceline.errors import PacelineError, RaceFailed, RaceWarning
 
 VERBS = (race, run, check, resume, show, report, profile, plan, simulate, reproduce, demo)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The whole command line, as argparse sees it."""
-    whole = argparse.ArgumentParser(
+    whole = Parser(
         prog="paceline",
         description="Find the best of many noisy options in the least wall-clock time.",
     )
     whole.add_argument("--version", action="version", version=f"paceline {paceline.__version__}")
     verbs = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for verb in VERBS:
-        one = verbs.add_parser(
-            verb.NAME,
-            help=verb.SUMMARY,
-            description=verb.DESCRIPTION,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        one = verbs.add_parser(verb.NAME, help=verb.SUMMARY, description=verb.DESCRIPTION)
         verb.add_arguments(one)
+        one.summarize()
         one.set_defaults(run=verb.run)
+        one.verbs = verbs.choices
+    whole.verbs = verbs.choices
     return whole
 
 
@@ -71,13 +71,13 @@ def _run(options: argparse.Namespace) -> int:
             code = int(options.run(options))
             sys.stdout.flush()
     except RaceFailed as error:
-        print(f"paceline: stopped by failures: {error}", file=sys.stderr)
+        print_lines(f"paceline: stopped by failures: {error}", sys.stderr)
         return EXIT_FAILED
     except PacelineError as error:
-        print(f"paceline: error: {error}", file=sys.stderr)
+        print_lines(f"paceline: error: {error}", sys.stderr)
         return EXIT_BAD_INPUT
     except KeyboardInterrupt as error:
-        print(f"paceline: {error}" if str(error) else "paceline: interrupted", file=sys.stderr)
+        print_lines(f"paceline: {error}" if str(error) else "paceline: interrupted", sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader, perhaps `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

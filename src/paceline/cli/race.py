@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import re
 from typing import Any
 
 from paceline.cli import racing, submitting
@@ -32,8 +31,6 @@ failures, 130 interrupted (by Ctrl-C or SIGTERM; says how to resume)."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.epilog = policies_page()
-    # Otherwise -1,1 would be taken for an option: argparse knows only single negative numbers.
-    parser._negative_number_matcher = re.compile(r"-\.?\d")
     parser.add_argument("commands", nargs="+", metavar="COMMAND", help="what to run")
     parser.add_argument(
         "-L",

@@ -1,5 +1,7 @@
 """The window: how wide it is, and sentences and facts that fit it."""
 
+import contextlib
+import os
 import shutil
 import sys
 import textwrap
@@ -9,16 +11,31 @@ from typing import Any
 from paceline.characters import visible
 
 
-def window_width() -> int:
-    """How many columns stdout has."""
-    # A log has no width: never break a table in one.
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
+def window_width(stream: Any = None) -> int:
+    """How many columns a stream has; stdout if none is given."""
+    stream = stream or sys.stdout
+    if not stream.isatty():
+        return 10_000  # a log has no width: never break a table in one
+    if not os.environ.get("COLUMNS"):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            return os.get_terminal_size(stream.fileno()).columns or 80
+    return shutil.get_terminal_size().columns
 
 
 def print_wrapped(text: str, stream: Any = None, *, indent: str = "") -> None:
     """Print a sentence, broken at the width of the window."""
-    for line in _wrapped(text, len(indent)):
+    for line in _wrapped(text, len(indent), stream):
         print(indent + line, file=stream or sys.stdout)
+
+
+def print_lines(text: str, stream: Any = None) -> None:
+    """Print lines, such as what a program printed; those that are too long are broken."""
+    width = window_width(stream)
+    for line in text.split("\n"):
+        if len(line) <= width:
+            print(line, file=stream or sys.stdout)
+        else:
+            print_wrapped(line, stream)
 
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
@@ -27,11 +44,11 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
         return
     indent = max(len(label) for label, _ in facts) + 2
     for label, text in facts:
-        lines = [part for line in text.split("\n") for part in _wrapped(line, indent)]
+        lines = [part for line in text.split("\n") for part in _wrapped(line, indent, None)]
         for place, line in enumerate(lines or [""]):
             print(f"{'' if place else label:<{indent}}{line}".rstrip())
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
-    width = max(window_width() - indent, 20)
+def _wrapped(text: str, indent: int, stream: Any) -> list[str]:
+    width = max(window_width(stream) - indent, 20)
     return textwrap.wrap(visible(text.strip()), width, break_on_hyphens=False) or [""]
