@@ -1,3 +1,4 @@
+import csv
 import fcntl
 import json
 from pathlib import Path
@@ -79,3 +80,62 @@ def test_an_undecided_race_names_those_who_lead(
 def test_no_journal_exits_with_2(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "/nowhere/race.jsonl"]) == 2
     assert "cannot read the journal" in capfd.readouterr().err
+
+
+def exported(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_standings_are_printed_in_a_format_or_written_to_a_file(
+    journal: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["show", str(journal), "--export", "csv"]) == 0
+    rows = exported(capfd.readouterr().out)
+    assert [row["x"] for row in rows] == ["5", "0"], "the best first, with parameters"
+    assert main(["show", str(journal), "--export", "md"]) == 0
+    assert capfd.readouterr().out.splitlines()[0].startswith("| ")
+    assert main(["show", str(journal), "--export", "json"]) == 0
+    assert json.loads(capfd.readouterr().out)["best"] == "x=5"
+    files = [tmp_path / "arms.csv", tmp_path / "pulls.csv"]
+    flags = ["--export", str(files[0]), "--export-values", str(files[1])]
+    assert main(["show", str(journal), *flags]) == 0
+    assert "state  finished" in capfd.readouterr().out, "files do not replace the standings"
+    assert exported(files[0].read_text()) == rows
+    pulls = exported(files[1].read_text())
+    assert {row["x"] for row in pulls} == {"0", "5"}
+    assert len(pulls) == sum(int(row["pulls"]) for row in rows)
+
+
+def test_every_pull_is_printed(journal: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for lines in (journal.read_text(), "".join(journal.read_text().splitlines(True)[:-1])):
+        journal.write_text(lines)  # ended, and as it stands
+        assert main(["show", str(journal), "--export-values", "csv"]) == 0
+        rows = exported(capfd.readouterr().out)
+        assert all(0 <= float(row["value"]) <= 6 for row in rows)
+        assert main(["show", str(journal), "--export-values", "json"]) == 0
+        assert [one["seed"] for one in json.loads(capfd.readouterr().out)] == [
+            int(row["seed"]) for row in rows
+        ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (
+            "--export csv --json",
+            "--export csv and --json would all be printed: write some",
+        ),
+        ("--export csv --export-values csv", "as in --export race.csv"),
+        ("--export xlsx", "its name must end in .csv, .json or .md"),
+        ("--export-values md", "its name must end in .csv or .json"),
+        ("--export /nowhere/a.csv", "there is no folder /nowhere"),
+        ("--export-hyperfine json", "this race has the value 'last'"),
+    ],
+)
+def test_exports_that_cannot_be_are_refused(
+    flags: str, says: str, journal: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", str(journal), *flags.split()]) == 2
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert says in captured.err

@@ -1,9 +1,11 @@
 """Files to write at the end: their options, for all commands that have a result."""
 
 import argparse
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from paceline import exports
@@ -30,12 +32,45 @@ _OPTIONS: dict[str, tuple[str, Callable[[Result, Path], Path], str]] = {
 }
 
 
-def add_exports(group: Any) -> None:
-    """Declare the options."""
-    for name, (_, _, text) in _OPTIONS.items():
+def add_exports(group: Any, *, may_print: bool = False) -> None:
+    """Declare the options; with `may_print`, a format in place of a file is for stdout."""
+    for name, (what, _, text) in _OPTIONS.items():
+        if may_print:
+            *others, last = _formats(what)
+            formats = f"{', '.join(others)} or {last}" if others else last
+            text = f"{text.replace(' at the end', '')}; {formats} alone prints it"
         group.add_argument(
             f"--{name.replace('_', '-')}", action="append", type=Path, metavar="FILE", help=text
         )
+
+
+def take_printed(options: argparse.Namespace) -> tuple[str, str] | None:
+    """What is to be printed: an option and its format; all other exports are to files."""
+    found: list[tuple[str, str]] = []
+    for name, (what, _, _) in _OPTIONS.items():
+        given, formats = getattr(options, name) or [], _formats(what)
+        found += [(name, str(path)) for path in given if str(path) in formats]
+        setattr(options, name, [path for path in given if str(path) not in formats])
+    asked = [f"--{name.replace('_', '-')} {ending}" for name, ending in found]
+    asked += ["--json"] * bool(options.json)
+    if found and len(asked) > 1:
+        raise InvalidInput(
+            f"{' and '.join(asked)} would all be printed: write some into files, as in "
+            f"{asked[0].partition(' ')[0]} race.{found[0][1]}"
+        )
+    return found[0] if found else None
+
+
+def print_export(result: Result, option: str, ending: str) -> None:
+    """Print what an option would write."""
+    with TemporaryDirectory(prefix="paceline-") as folder:
+        path = _OPTIONS[option][1](result, Path(folder, f"race.{ending}"))
+        with path.open(encoding="utf-8", newline="") as stream:
+            shutil.copyfileobj(stream, sys.stdout)
+
+
+def _formats(what: str) -> list[str]:
+    return [ending.removeprefix(".") for ending in exports.ENDINGS[what]]
 
 
 def check_exports(options: argparse.Namespace, value: str | None = None) -> None:
@@ -50,8 +85,9 @@ def check_exports(options: argparse.Namespace, value: str | None = None) -> None
         raise InvalidInput("--export-hyperfine writes times of commands: give --value time as well")
 
 
-def write_exports(result: Result, options: argparse.Namespace) -> None:
-    """Write what was asked for."""
+def write_exports(result: Result, options: argparse.Namespace) -> bool:
+    """Write what was asked for; returns whether all could be written."""
+    well = True
     for name, (_, write, _) in _OPTIONS.items():
         for path in getattr(options, name) or ():
             try:
@@ -60,3 +96,5 @@ def write_exports(result: Result, options: argparse.Namespace) -> None:
                 # The verdict is worth more than the file: report this, and still print the verdict.
                 why = error.strerror if isinstance(error, OSError) else str(error)
                 print(f"paceline: cannot write {path}: {why}", file=sys.stderr)
+                well = False
+    return well

@@ -4,6 +4,8 @@ import argparse
 from typing import Any
 
 from paceline import races
+from paceline.cli import exports
+from paceline.cli.exits import EXIT_BAD_INPUT
 from paceline.core.words import count
 from paceline.display.ending import print_arms, print_warnings
 from paceline.display.window import print_facts, print_wrapped
@@ -12,21 +14,43 @@ from paceline.exports import json_text
 
 NAME = "show"
 SUMMARY = "the standings in a journal"
-DESCRIPTION = "Print how the race in a journal stands or ended; it may still be running."
+DESCRIPTION = """\
+Print how the race in a journal stands or ended; it may still be running.
+
+  paceline show race.jsonl
+  paceline show race.jsonl --export md
+  paceline show race.jsonl --export arms.csv --export-values pulls.csv"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("journal", metavar="JOURNAL", help="the file given to the race as -j")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    exports.add_exports(parser, may_print=True)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the standings, and whether the race is over."""
-    view = races.read_journal(options.journal)
+    """Print the standings, or write them."""
+    printed = exports.take_printed(options)
+    exports.check_exports(options)
+    race = races.Follower(options.journal)
+    view = race.view()
+    code = 0
+    if printed or options.export or options.export_values or options.export_hyperfine:
+        result = race.result()
+        code = 0 if exports.write_exports(result, options) else EXIT_BAD_INPUT
+        if printed:
+            exports.print_export(result, *printed)
+            return code
     if options.json:
         print(json_text(_as_json(view)))
-        return 0
+    else:
+        _print(view)
+    return code
+
+
+def _print(view: races.JournalView) -> None:
+    """Print the standings, and whether the race is over."""
     standing = view.standing
     print_arms(standing.ranked())
     print()
@@ -44,7 +68,6 @@ def run(options: argparse.Namespace) -> int:
     work = f"{pulls} in {rounds} and {say_seconds(standing.elapsed)}"
     cores = f"{standing.cores}: {view.timeline.core_time().describe()}"
     print_facts([("state", state), ("work", work), ("cores", cores)])
-    return 0
 
 
 def _state(view: races.JournalView) -> str:
