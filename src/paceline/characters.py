@@ -10,6 +10,8 @@ import re
 import unicodedata
 
 LAYOUT = "\n\t"
+LONGEST = 160  # characters of a label or of a line; some labels are whole programs
+_BLANKS = re.compile(r"[ \t\r\n\f\v]+")
 _SUSPECT = re.compile(r"[^\n\t -~]")  # most texts have none
 
 
@@ -38,6 +40,29 @@ def clean(text: str) -> str:
     a b\x1b[31m
     """
     return visible(" ".join(text.split()), keep="")
+
+
+def cut(text: str, most: int = LONGEST) -> str:
+    """The text with its middle left out if it is long: names often differ at their ends.
+
+    >>> cut("abcdefghij", 5)
+    'ab…ij'
+    """
+    if len(text) <= most:
+        return text
+    half = (most - 1) // 2
+    return f"{text[: most - 1 - half]}…{text[len(text) - half :]}"
+
+
+def shown(text: object, most: int = LONGEST) -> str:
+    r"""Any text on one line, not too long, without characters that act or cannot be seen.
+
+    >>> shown("a\n\u202eb")
+    'a \\u202eb'
+    """
+    # Cut first, since a text may have megabytes; and again, since it grows when made visible.
+    line = _BLANKS.sub(" ", cut(str(text), 8 * most)).strip()
+    return cut(visible(line, keep=""), most)
 
 
 def _is_blank(one: str) -> bool:

@@ -3,28 +3,39 @@
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, Generic, get_args
 
 from paceline import exports
 from paceline.characters import visible
 from paceline.core.pool import CorePool
+from paceline.story.brief import describe_result
 from paceline.story.columns import arm_columns, plain_parameters
 from paceline.story.frames import frame
+from paceline.story.markup import of_result
 from paceline.story.standing import ArmRecord, Standing, Status
 from paceline.story.story import Story
 from paceline.story.timeline import CoreTime, Timeline
 from paceline.story.values import Values
 
+if TYPE_CHECKING:  # before Python 3.13, only type checkers know defaults of type variables
+    from typing_extensions import TypeVar
 
-@dataclass(frozen=True, eq=False)
-class Result:
+    Arm = TypeVar("Arm", covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    Arm = TypeVar("Arm", covariant=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Generic[Arm]):
     """How a race ended. If it is undecided, `best` is the arm in the lead.
 
     If no pull gave a value, `best` is None and `index` is −1. `story` has all that is known of the
     race; what most people ask for is available here as well.
     """
 
-    best: Any
+    best: Arm
     story: Story
     failures: tuple[str, ...] = ()  # what went wrong, also if a retry helped
 
@@ -176,7 +187,7 @@ class Result:
 
         return write(self.story, path)
 
-    def saying(self, verdict: str) -> "Result":
+    def saying(self, verdict: str) -> "Result[Arm]":
         """The same with another sentence: the one that was recorded."""
         outcome = replace(self.story.outcome, verdict=verdict)
         return replace(self, story=replace(self.story, outcome=outcome))
@@ -214,3 +225,9 @@ class Result:
 
     def __str__(self) -> str:
         return visible(self.verdict)
+
+    def __repr__(self) -> str:
+        return describe_result(self.standing, self.story.outcome, len(self.failures))
+
+    def _repr_html_(self) -> str:
+        return of_result(self.standing, self.story.outcome, self.failures)

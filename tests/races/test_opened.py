@@ -1,6 +1,7 @@
 """`paceline.open`: a race from its journal is what the race itself returned."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import paceline
+from tests.races.virtual import VirtualEngine
 
 
 def noisy(arm: dict[str, Any], *, seed: int) -> float:
@@ -63,3 +65,14 @@ def test_a_race_that_has_not_ended_says_who_leads(tmp_path: Path) -> None:
     assert not opened.story.outcome.ended
     assert opened.verdict.startswith("not finished; ")
     assert opened.best == ARMS[5]
+
+
+@pytest.mark.parametrize("engine", ["executor", "simulated"])
+def test_a_race_on_an_engine_that_has_no_name_is_opened(tmp_path: Path, engine: str) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        given: Any = pool if engine == "executor" else VirtualEngine()
+        options: dict[str, Any] = {"journal": tmp_path / "j", "progress": False, "cores": 2}
+        result = paceline.race(noisy, ARMS, engine=given, max_pulls=20, **options)
+    opened = paceline.open(tmp_path / "j")
+    assert opened.to_json() == result.to_json()
+    assert opened.story.recipe.options["engine"] == engine

@@ -243,7 +243,7 @@ def test_a_scaling_is_a_shape_and_its_level_is_measured() -> None:
 
 def test_without_a_value_nobody_is_the_best() -> None:
     host = VirtualEngine(duration=lambda rng, cores: 100.0)
-    result = race(noisy, [0.0, 1.0], deadline=1, cores=2, engine=host, progress=False)
+    result: Any = race(noisy, [0.0, 1.0], deadline=1, cores=2, engine=host, progress=False)
     assert (result.best, result.index, result.decided) == (None, -1, False)
     assert result.to_json()["best"] is None
 

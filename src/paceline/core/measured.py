@@ -10,6 +10,8 @@ from paceline.core.arrays import Floats, finite_floats
 from paceline.core.scaling import ROUNDING, Tabulated
 from paceline.errors import InvalidInput
 
+_MOST_SHOWN = 20  # points in a repr
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Measured(Tabulated):
@@ -66,6 +68,9 @@ class Measured(Tabulated):
         return self.last_slope
 
     def __repr__(self) -> str:
+        if self.knots.size > _MOST_SHOWN:
+            first, last = self.knots[[0, -1]]
+            return f"<Measured at {self.knots.size} numbers of pulls, from {first:g} to {last:g}>"
         return f"Measured(pulls={self.knots.tolist()}, seconds={self.values.round(6).tolist()})"
 
 

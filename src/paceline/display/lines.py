@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TextIO, cast
 
 from paceline.characters import clean
-from paceline.display.standings import describe_standing
 from paceline.display.stream import CleanStream, styled
 from paceline.result import Result
+from paceline.story.brief import describe_standing
 from paceline.story.standing import Standing
 
 

@@ -1,14 +1,14 @@
-"""How a race stands: as one line, and as a table that fits a window."""
+"""How a race stands, as a table that fits a window."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from paceline.characters import clean
-from paceline.core.words import arm_name, count
+from paceline.core.words import count
 from paceline.display.text import cell_width, pad, shorten
 from paceline.durations import say_seconds
+from paceline.story.brief import racing
 from paceline.story.numbers import estimates
 from paceline.story.standing import ArmRecord, Standing
 
@@ -21,27 +21,6 @@ class Line(NamedTuple):
 
     text: str
     style: str = ""
-
-
-def describe_standing(standing: Standing) -> str:
-    """How a race stands, in a line.
-
-    >>> arms = (
-    ...     ArmRecord(0, "x=2", 0.412, 0.3, 0.52, 40, "out", 9.0),
-    ...     ArmRecord(1, "x=4", 0.711, 0.58, 0.84, 56, "in", 12.5),
-    ... )
-    >>> print(describe_standing(Standing(12.4, None, 3, 96, 8, 8, arms, minimize=False)))
-    round 3, 12 s: 96 pulls, 1 of 2 arms in, x=4 leads with 0.711 (0.58 … 0.84)
-    """
-    leader = standing.ranked()[0]
-    lead = ""
-    if leader.status in ("best", "in") and math.isfinite(leader.mean):
-        mean, interval = estimates([leader])[0]
-        lead = f", {arm_name(clean(leader.label))} leads with {mean}"
-        lead += f" ({interval})" if interval != "–" else ""
-    when, pulls = say_seconds(standing.elapsed), count(standing.pulls, "pull")
-    arms = f"{_racing(standing.arms)} of {len(standing.arms)} arms in"
-    return f"round {standing.rounds}, {when}: {pulls}, {arms}{lead}"
 
 
 def standing_lines(standing: Standing, width: int, height: int) -> list[Line]:
@@ -115,7 +94,7 @@ def _headline(standing: Standing) -> list[str]:
         f"{standing.busy_cores}/{standing.cores} cores",
         count(standing.pulls, "pull"),
         count(standing.rounds, "round"),
-        f"{_racing(standing.arms)}/{len(standing.arms)} arms in",
+        f"{racing(standing.arms)}/{len(standing.arms)} arms in",
     ]
 
 
@@ -129,7 +108,3 @@ def _wrap_parts(parts: Sequence[str], width: int) -> list[str]:
         else:
             lines.append(part)
     return [shorten(line, width) for line in lines]
-
-
-def _racing(arms: Sequence[ArmRecord]) -> int:
-    return sum(record.status in ("best", "in") for record in arms)

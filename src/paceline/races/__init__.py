@@ -17,6 +17,7 @@ from paceline.races.profiling import Profile, profile
 from paceline.races.pulls import Pull
 from paceline.races.reading import Follower, JournalView, open_journal, read_journal, resume
 from paceline.races.settings import check_race
+from paceline.races.typed import Arm, GivenArms
 from paceline.result import Result
 from paceline.story.standing import Standing
 
@@ -40,7 +41,7 @@ __all__ = [
 
 def race(
     evaluate: Callable[..., Any] | Command,
-    arms: Iterable[Any],
+    arms: GivenArms[Arm],
     *,
     confidence: float | None = None,
     deadline: Any = None,
@@ -69,7 +70,7 @@ def race(
     memory_per_pull: Any = None,
     unit: str = "cores",
     backups: bool = True,
-) -> Result:
+) -> Result[Arm]:
     """Find the best of `arms` by evaluating them, again and again, on this machine's cores.
 
     `evaluate(arm)` returns a number; higher is better unless `direction="minimize"`. If it takes

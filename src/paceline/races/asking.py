@@ -3,7 +3,7 @@
 import os
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Generic
 
 from paceline.core.scaling import Scaling
 from paceline.durations import seconds_of
@@ -16,11 +16,12 @@ from paceline.races.hosting import Loop
 from paceline.races.options import check_options
 from paceline.races.pulls import Handed, Pull
 from paceline.races.settings import check_race
+from paceline.races.typed import Arm, GivenArms
 from paceline.result import Result
 from paceline.story.standing import Standing
 
 
-class Race:
+class Race(Generic[Arm]):
     """A race whose pulls you do yourself: `ask` for pulls, `tell` their values.
 
     >>> race = Race(["a", "b", "c"], confidence=0.95, cores=2, cores_per_pull=1)
@@ -47,7 +48,7 @@ class Race:
 
     def __init__(
         self,
-        arms: Iterable[Any],
+        arms: GivenArms[Arm],
         *,
         confidence: float | None = None,
         deadline: Any = None,
@@ -135,7 +136,7 @@ class Race:
         return self._workers.over and not self._loop.was_closed
 
     @property
-    def result(self) -> Result:
+    def result(self) -> Result[Arm]:
         """How the race ended. While it is under way, there is none: see `standing`."""
         self._check()
         if self._loop.result is None:
@@ -173,7 +174,7 @@ class Race:
         """End the race here; from its journal, it can go on. All that was told is kept."""
         self._loop.close()
 
-    def __enter__(self) -> "Race":
+    def __enter__(self) -> "Race[Arm]":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,5 +1,7 @@
 """The options that say where pulls run, and on how much: see `options.py`."""
 
+from typing import Any
+
 from paceline.core.pool import MOST_CORES
 from paceline.engines.catalog import ENGINES, find_engine, spec_of
 from paceline.notation import SCALING_HELP
@@ -8,6 +10,12 @@ from paceline.races import checks, forms, resuming
 from paceline.races.option import Option
 
 POOL = "the pool"
+
+
+def _name_of(engine: Any) -> str:
+    """How a journal names an engine; of a race that is only read, it is known by that alone."""
+    return engine if isinstance(engine, str) else spec_of(engine)
+
 
 POOL_OPTIONS = (
     Option(
@@ -19,7 +27,7 @@ POOL_OPTIONS = (
         POOL,
         kept="session",
         in_profile=True,
-        record=lambda settings: spec_of(settings.engine),
+        record=lambda settings: _name_of(settings.options["engine"]),
     ),
     Option(
         "cores",

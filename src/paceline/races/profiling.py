@@ -11,6 +11,7 @@ from paceline.commands import Command
 from paceline.core.arrays import whole
 from paceline.core.fitting import Runtime, Timings
 from paceline.core.scaling import PowerLaw
+from paceline.core.words import count, listed
 from paceline.errors import RaceFailed
 from paceline.journal import Record
 from paceline.journal.records import PullsReturned
@@ -23,15 +24,24 @@ from paceline.pools.dispatcher import Dispatcher
 from paceline.races.options import check_options
 from paceline.races.sentence import describe_failure
 from paceline.races.settings import Settings, check_race
+from paceline.story.markup import of_seconds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile:
     """The seconds of single pulls by their core counts, and the runtime fitted to them."""
 
     runtime: Runtime
     measured: dict[int, list[float]]
     cores: int
+
+    def __repr__(self) -> str:
+        pulls = count(sum(map(len, self.measured.values())), "pull")
+        counts = listed([f"{cores}" for cores in sorted(self.measured)], 8)
+        return f"<Profile of {pulls} on {counts} cores: {self.runtime.describe()}>"
+
+    def _repr_html_(self) -> str:
+        return of_seconds(self.measured, f"a pull on c cores takes {self.runtime.describe()}")
 
 
 class _Notes:

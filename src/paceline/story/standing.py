@@ -34,7 +34,7 @@ class ArmRecord:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Standing:
     """How a race stands at one moment: a snapshot that never changes.
 
@@ -60,6 +60,18 @@ class Standing:
     def ranked(self) -> list[ArmRecord]:
         """The arms still in, by their means, best first; then those out, then those that failed."""
         return ranked(self.arms, minimize=self.minimize)
+
+    # A line, or a table: there may be a million arms. The modules that write them know this one.
+
+    def __repr__(self) -> str:
+        from paceline.story.brief import describe_standing
+
+        return f"<Standing: {describe_standing(self)}>"
+
+    def _repr_html_(self) -> str:
+        from paceline.story.markup import of_standing
+
+        return of_standing(self)
 
 
 _PLACE: dict[Status, int] = {"best": 0, "in": 1, "out": 2, "failed": 3}

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from paceline.characters import shown
 from paceline.commands import Command
 from paceline.core.noise import Noise
 from paceline.core.pool import CorePool
@@ -64,7 +65,7 @@ class Recipe:
     command: Command | None = None  # if it is a race of commands
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Story:
     """A race from its first pull to now, or to its end."""
 
@@ -85,3 +86,11 @@ class Story:
     def parameters_of(self, arm: int) -> Mapping[str, Any]:
         """The parameters of an arm by name; none if it has no names for them."""
         return (self.parameters[arm] if self.parameters else None) or {}
+
+    def __repr__(self) -> str:
+        return f"<Story of {shown(self.recipe.what)}: {shown(self.outcome.verdict)}>"
+
+    def _repr_html_(self) -> str:
+        from paceline.story.markup import of_result  # which knows this module
+
+        return of_result(self.standing, self.outcome)

@@ -118,6 +118,11 @@ class Timeline(Sequence[Span]):
     def __repr__(self) -> str:
         return f"<Timeline of {len(self)} spans: {self.core_time().describe()}>"
 
+    def _repr_html_(self) -> str:
+        from paceline.story.markup import of_timeline  # which knows this module
+
+        return of_timeline(self)
+
     def core_time(self) -> CoreTime:
         """The sum of it all; what is missing was idle."""
         spent = np.bincount(self.use, self.cores * self.seconds, len(USES))

@@ -102,3 +102,8 @@ class Values(Sequence[PullRecord]):
 
     def __repr__(self) -> str:
         return f"<Values of {len(self)} pulls of {np.unique(self.arm).size} arms>"
+
+    def _repr_html_(self) -> str:
+        from paceline.story.markup import of_values  # which knows this module
+
+        return of_values(self)
