@@ -3,10 +3,20 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from paceline.report import standings, summary
+from paceline.report import (
+    blocks,
+    colours,
+    course,
+    failures,
+    parameters,
+    repeating,
+    standings,
+    summary,
+    work,
+)
+from paceline.report.columns import Columns
+from paceline.report.markup import Markup, shown
 from paceline.story.story import Story
-
-Columns = dict[str, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -23,5 +33,36 @@ class Parts:
 
 def parts(story: Story) -> Parts:
     """All that the page shows of a race."""
-    fragments = summary.fragments(story) | standings.fragments(story)
-    return Parts({name: str(inside) for name, inside in fragments.items()}, {})
+    palette = colours.colours_of(story)
+    replayed = course.course_of(story)
+    axes = parameters.axes_of(story)
+    fragments = {
+        **summary.fragments(story),
+        **standings.fragments(story, palette),
+        "legend-race": colours.legend(story, palette, uses=False),
+        "table-race": course.course_table(replayed),
+        "legend-pool": colours.legend(story, palette, uses=True),
+        "caption-pool": blocks.caption(story),
+        "table-pool": blocks.pool_table(story),
+        "core-time": blocks.core_time(story),
+        "caption-scaling": work.scaling_caption(story),
+        "table-scaling": work.scaling_table(story),
+        "table-rounds": work.round_table(story),
+        **parameters.names(axes),
+        "failures": failures.fragment(story),
+        "repeat": repeating.fragment(story),
+    }
+    data = {
+        "arms": _arms(story),
+        **course.sources(replayed, palette),
+        **blocks.sources(story, palette),
+        **work.scaling_sources(story),
+        **work.round_sources(story),
+        **parameters.sources(story, axes, palette),
+    }
+    return Parts({name: str(Markup.escape(text)) for name, text in fragments.items()}, data)
+
+
+def _arms(story: Story) -> Columns:
+    """Labels, once; all other sources have the numbers of arms."""
+    return {"label": [shown(arm.label, 60) for arm in story.standing.arms]}

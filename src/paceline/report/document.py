@@ -12,8 +12,10 @@ from pathlib import Path
 from string import Template
 
 from paceline.errors import InvalidInput
+from paceline.report.charts import charts_as_json
 from paceline.report.contents import Parts, parts
 from paceline.report.extra import needs_bokeh
+from paceline.report.parameters import MOST_AXES
 from paceline.story.story import Story
 
 _HERE = "paceline.report"
@@ -55,7 +57,13 @@ def page(parts: Parts, *, live: str | None = None) -> str:
         policy=_policy(scripts, connects=live is not None),
         style=_own("page.css"),
         scripts="\n".join(f"<script>{_harmless(script)}</script>" for script in scripts),
-        data=_packed(parts.data),
+        data=_packed({"charts": json.loads(charts_as_json()), "data": parts.data}),
+        parameters="\n".join(
+            Template(_own("parameter.html")).substitute(
+                place=place, name=parts.fragments[f"parameter-{place}-name"]
+            )
+            for place in range(MOST_AXES)
+        ),
         live='<p id="live" role="status"></p>' if live else "",
     )
 

@@ -1,4 +1,4 @@
-// The page's own script: the table, the charts' data, and updates in place.
+// The page's own script: the table, the charts, and updates in place.
 "use strict";
 const paceline = (() => {
   const $ = (id) => document.getElementById(id);
@@ -6,6 +6,7 @@ const paceline = (() => {
   // ---- the table ----
 
   const sorting = { column: null, falling: false };
+  const words = new Intl.Collator(undefined, { numeric: true });
 
   function key(row, column) {
     const cell = row.cells[column];
@@ -14,8 +15,6 @@ const paceline = (() => {
     if (value === undefined) return cell.textContent.toLowerCase();
     return value === "" ? null : Number(value);
   }
-
-  const words = new Intl.Collator(undefined, { numeric: true });
 
   function compare(a, b) {
     if (a === null || a === "") return b === null || b === "" ? 0 : 1; // what is unknown comes last
@@ -35,11 +34,16 @@ const paceline = (() => {
   function sortBy(column) {
     if (sorting.column === column && !sorting.falling) sorting.falling = true;
     else Object.assign(sorting, { column, falling: false });
-    for (const [place, head] of [...$("standings-head").rows[0].cells].entries()) {
-      if (place === column) head.ariaSort = sorting.falling ? "descending" : "ascending";
-      else head.removeAttribute("aria-sort");
-    }
+    showSorting();
     sort();
+  }
+
+  function showSorting() {
+    const row = $("standings-head").rows[0];
+    for (const [place, head] of row ? [...row.cells].entries() : []) {
+      if (place !== sorting.column) head.removeAttribute("aria-sort");
+      else head.setAttribute("aria-sort", sorting.falling ? "descending" : "ascending");
+    }
   }
 
   function search() {
@@ -54,8 +58,110 @@ const paceline = (() => {
     $("found").value = wanted.length ? `${found} of ${all}` : all;
   }
 
+  // ---- the charts ----
+
+  let charts = null; // the document of Bokeh, once it has one
+  let labels = [];
+
+  function color(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  }
+
+  // A tag 'line_color=--muted' says which colour of the style sheet a property gets.
+  function paint() {
+    if (!charts) return;
+    for (const model of charts.all_models) {
+      for (const tag of model.tags ?? []) {
+        if (tag === "palette") model.palette = model.palette.map((_, place) => color(`--c${place}`));
+        const [property, name] = String(tag).split("=");
+        if (name) model[property] = color(name);
+      }
+    }
+  }
+
+  function seconds(value) {
+    if (value === 0) return "0";
+    if (value < 0) return `-${seconds(-value)}`;
+    const number = (one) => String(Number(one.toPrecision(6)));
+    if (value < 0.9995) return `${number(value * 1000)} ms`;
+    if (value < 60) return `${number(value)} s`;
+    const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+    let left = Math.round(value);
+    const parts = [];
+    for (const [unit, size] of units) {
+      const many = Math.floor(left / size);
+      left -= many * size;
+      if (many) parts.push(`${many} ${unit}`);
+    }
+    return parts.slice(0, 2).join(" ");
+  }
+
+  function setUp(models) {
+    for (const model of models) {
+      const tags = model.tags ?? [];
+      if (tags.includes("seconds")) model.doFormat = (ticks) => ticks.map(seconds);
+      if (tags.includes("whole")) model.doFormat = (ticks) => ticks.map(String);
+      if (model.type === "BoxZoomTool" && matchMedia("(pointer: fine)").matches) model.active = true;
+    }
+  }
+
+  function draw(data, first = false) {
+    for (const [name, given] of Object.entries(data)) {
+      const model = charts.get_model_by_name(name);
+      if (!model) continue;
+      if (name.startsWith("ticks-")) {
+        model.major_label_overrides = new Map(given.at.map((at, place) => [at, given.label[place]]));
+        model.ticker.ticks = given.at;
+        continue;
+      }
+      if (!first) model.data = joined(given, data.arms);
+    }
+    for (const figure of document.querySelectorAll("[data-needs]")) {
+      const needed = data[figure.dataset.needs];
+      if (needed) figure.hidden = !Object.values(needed)[0].length;
+    }
+  }
+
+  // Puts columns into the sources of charts that are not yet drawn, so that they are drawn once.
+  function fill(node, data) {
+    if (node === null || typeof node !== "object") return;
+    const source = node.name === "ColumnDataSource" ? data[node.attributes?.name] : null;
+    if (source) node.attributes.data = { type: "map", entries: Object.entries(joined(source, data.arms)) };
+    else Object.values(node).forEach((inner) => fill(inner, data));
+  }
+
+  // Sources have the numbers of arms; their labels are the same for all.
+  function joined(columns, arms) {
+    if (arms) labels = arms.label;
+    if (!("arm" in columns)) return columns;
+    return { ...columns, label: columns.arm.map((arm) => labels[arm] ?? "other arms") };
+  }
+
+  async function unpack(text) {
+    const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).json();
+  }
+
+  async function begin() {
+    const packed = $("data");
+    const given = await unpack(packed.textContent.trim());
+    packed.remove(); // its memory is better used by the charts
+    Bokeh.set_log_level("error"); // that charts without data have no range is no news
+    fill(given.charts.docs, given.data);
+    const before = Bokeh.documents.length;
+    await Bokeh.embed.embed_items(given.charts.docs, given.charts.items);
+    charts = Bokeh.documents[before];
+    setUp(charts.all_models);
+    paint();
+    draw(given.data, true);
+    for (const waiting of early.splice(0)) draw(waiting);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
+  }
+
   // ---- updates ----
 
+  const early = []; // data that came before the charts were there
   const shown = new Map(); // the HTML that each fragment was given last
 
   function replace(element, html) {
@@ -68,15 +174,26 @@ const paceline = (() => {
     if (focused && $(focused)) $(focused).focus({ preventScroll: true });
   }
 
+  function tidy() {
+    $("failures-section").hidden = !$("failures").firstChild;
+    for (const link of document.querySelectorAll("nav a")) {
+      link.hidden = document.querySelector(link.hash).hidden;
+    }
+  }
+
   function update({ fragments = {}, data = {} }) {
     for (const [id, html] of Object.entries(fragments)) {
       const element = $(id);
       if (element) replace(element, html);
     }
+    if ("standings-head" in fragments) showSorting();
     if ("standings" in fragments) {
       sort();
       search();
     }
+    if (charts) draw(data);
+    else early.push(data);
+    tidy();
   }
 
   // ---- the beginning ----
@@ -87,7 +204,16 @@ const paceline = (() => {
   });
   $("search").addEventListener("input", search);
   search();
-  document.documentElement.dataset.ready = "";
+  tidy();
+  begin()
+    .catch((error) => {
+      $("trouble").textContent = `The charts cannot be drawn in this browser (${error}). The tables have the same numbers.`;
+      $("trouble").hidden = false;
+    })
+    .finally(() => {
+      tidy();
+      document.documentElement.dataset.ready = "";
+    });
 
   return { update };
 })();

@@ -4,10 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from paceline.durations import say_seconds
 from paceline.report.markup import Markup, joined, label, shown
+from paceline.report.scale import Scale, scale_of
 from paceline.story.numbers import estimates, format_value
 from paceline.story.standing import ArmRecord
 from paceline.story.story import Story
@@ -27,11 +26,11 @@ _HEADS = (
 )
 
 
-def fragments(story: Story) -> dict[str, Markup]:
+def fragments(story: Story, colours: Sequence[int]) -> dict[str, Markup]:
     """The head and the rows of the table."""
     names = parameter_names(story)
     arms = story.standing.ranked()
-    rows = _rows(story, arms, names)
+    rows = _rows(story, arms, names, colours)
     return {
         "standings-head": _head(names),
         "standings": joined(rows),
@@ -52,15 +51,18 @@ def _head(names: Sequence[str]) -> Markup:
     return Markup("<tr>{}</tr>").format(joined(cells))
 
 
-def _rows(story: Story, arms: Sequence[ArmRecord], names: Sequence[str]) -> Iterable[Markup]:
-    scale = _scale(arms)
+def _rows(
+    story: Story, arms: Sequence[ArmRecord], names: Sequence[str], colours: Sequence[int]
+) -> Iterable[Markup]:
+    scale = scale_of(arms)
+    name = Markup('<th scope="row"><i class="c{}"></i>{}</th>')
     falls = story.milestones.falls
     for rank, (arm, (mean, interval)) in enumerate(zip(arms, estimates(arms), strict=True), 1):
         low, _, high = interval.partition(" … ")
         given = story.parameters_of(arm.index)
         cells = [
             _number(rank, str(rank)),
-            Markup('<th scope="row">{}</th>').format(label(arm.label)),
+            name.format(colours[arm.index], label(arm.label)),
             _status(arm, falls.get(arm.index), story.standing.elapsed),
             _number(arm.mean, mean),
             _bar(arm, scale),
@@ -98,23 +100,7 @@ def _status(arm: ArmRecord, fell: float | None, elapsed: float) -> Markup:
     return cell.format(f"{value:.6f}", arm.status, at, why)
 
 
-def _scale(arms: Sequence[ArmRecord]) -> tuple[float, float]:
-    """From where to where intervals are drawn: all means, and the intervals of the best.
-
-    An arm that fell early may have an interval that is a hundred times as wide.
-    """
-    ends = [arm.mean for arm in arms if math.isfinite(arm.mean)]
-    leading = [arm for arm in arms if arm.status in ("best", "in")]
-    ends += [end for arm in leading for end in (arm.low, arm.high) if math.isfinite(end)]
-    halves = [(arm.high - arm.low) / 2 for arm in arms if math.isfinite(arm.high - arm.low)]
-    if not ends:
-        return 0.0, 1.0
-    margin = float(np.median(halves)) if halves else 0.0
-    low, high = min(ends) - margin, max(ends) + margin
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
-def _bar(arm: ArmRecord, scale: tuple[float, float]) -> Markup:
+def _bar(arm: ArmRecord, scale: Scale) -> Markup:
     """The interval as a bar, with a mark at the mean; the numbers stand in the next columns."""
     if not math.isfinite(arm.mean):
         return Markup("<td></td>")
@@ -125,6 +111,6 @@ def _bar(arm: ArmRecord, scale: tuple[float, float]) -> Markup:
     ).format(f"{arm.high - arm.low:.6g}" if math.isfinite(arm.high - arm.low) else "", style)
 
 
-def _place(value: float, scale: tuple[float, float]) -> float:
+def _place(value: float, scale: Scale) -> float:
     low, high = scale
     return 100 * min(max((value - low) / (high - low), 0.0), 1.0)

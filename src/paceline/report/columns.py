@@ -1,0 +1,27 @@
+"""Columns of numbers for charts: rounded to what a screen can show."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from paceline.core.arrays import Floats
+
+Columns = dict[str, list[Any]]
+
+_DIGITS = 5  # of the width of a chart: zoomed in a hundred times, a pixel is still a pixel
+
+
+def rounded(values: Any, width: float) -> list[float]:
+    """Numbers of a chart that is so wide.
+
+    >>> rounded([1.23456789, 20.0], width=20.0)
+    [1.235, 20.0]
+    """
+    numbers: Floats = np.asarray(values, dtype=np.float64)
+    if not (math.isfinite(width) and width > 0):
+        return [float(one) for one in numbers]
+    decimals = _DIGITS - 1 - math.floor(math.log10(width))
+    if abs(decimals) > 300:
+        return [float(one) for one in numbers]
+    return [float(one) for one in np.round(numbers, decimals)]
