@@ -15,6 +15,7 @@ import paceline
 from paceline.cli import (
     check,
     demo,
+    live,
     plan,
     profile,
     race,
@@ -31,7 +32,7 @@ from paceline.display.stream import clean_streams
 from paceline.display.window import print_lines
 from paceline.errors import PacelineError, RaceFailed, RaceWarning
 
-VERBS = (race, run, check, resume, show, report, profile, plan, simulate, reproduce, demo)
+VERBS = (race, run, check, resume, show, report, live, profile, plan, simulate, reproduce, demo)
 
 
 def parser() -> Parser:

@@ -110,9 +110,9 @@ class Follower:
             timeline=session.books.timeline(standing.elapsed),
         )
 
-    def result(self) -> Result:
-        """The race as it ended, or as it stands."""
-        view = self.view()
+    def result(self, view: JournalView | None = None) -> Result:
+        """The race as it ended, or as it stands; given its last view, without another look."""
+        view = self.view() if view is None else view
         session = self._shown
         assert session is not None
         settings, outcome = session.settings, _outcome(view)
