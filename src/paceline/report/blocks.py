@@ -163,7 +163,7 @@ def _room(layout: Layout, elapsed: float, *, whole: bool) -> Columns:
     """The cores that were there, whether they were used or not."""
     columns: Columns = {name: [] for name in ("left", "right", "bottom", "top", "color")}
     ends = [at for at, _ in layout.periods[1:]] + [elapsed]
-    for (at, nodes), end in zip(layout.periods, ends, strict=True):
+    for (at, nodes), end in zip(layout.periods, ends, strict=False):  # none before any session
         bands = [(0, sum(nodes))] if whole else [*zip(layout.first_rows, nodes, strict=False)]
         for node, (first, size) in enumerate(bands):
             if size and end > at:
