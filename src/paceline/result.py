@@ -20,6 +20,8 @@ from paceline.story.values import Values
 if TYPE_CHECKING:  # before Python 3.13, only type checkers know defaults of type variables
     from typing_extensions import TypeVar
 
+    from paceline.plots import Plots
+
     Arm = TypeVar("Arm", covariant=True, default=Any)
 else:
     from typing import TypeVar
@@ -177,6 +179,16 @@ class Result(Generic[Arm]):
     def export_hyperfine(self, path: str | os.PathLike[str]) -> Path:
         """Write the times of commands to a .json file as hyperfine does, for tools that read it."""
         return exports.write_hyperfine(path, self.story)
+
+    @property
+    def plot(self) -> "Plots":
+        """Pictures: `.standings()`, `.race()`, `.pool()`, `.scaling()`.
+
+        Each returns matplotlib's `Axes`. They need the extra `figures` (docs/results.md).
+        """
+        from paceline.plots import Plots  # here, because most races need no picture
+
+        return Plots(self.story)
 
     def report(self, path: str | os.PathLike[str] = "race.html") -> Path:
         """Write one self-contained page about the race (docs/report.md), and say where it is.
