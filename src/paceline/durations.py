@@ -15,8 +15,8 @@ _UNITS = {"d": 86400.0, "h": 3600.0, "m(?:in)?": 60.0, "s": 1.0, "ms": 0.001}
 _SPAN = re.compile(r"\s*".join(rf"(?:{_NUMBER}\s*{unit})?" for unit in _UNITS))
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:.*")
 
-# Longer waits overflow the clocks of operating systems.
-_LONGEST_SECONDS = 250 * 365.25 * 86400
+# Longer waits overflow the clocks of operating systems, and nothing that ran took longer.
+LONGEST_SECONDS = 250 * 365.25 * 86400
 
 _SPANS_HELP = "such as 90 (seconds), '90s', '10m', '1h30m' or '2d'"
 _MOMENTS_HELP = "or a date with a time of day, such as 2030-01-31T18:00"
@@ -127,7 +127,7 @@ def _in_reach(seconds: float, value: Any, what: str) -> float:
         raise InvalidInput(
             f"{what} must be a finite time above 0, {_SPANS_HELP}, got {seen(value)}"
         )
-    if seconds > _LONGEST_SECONDS:
+    if seconds > LONGEST_SECONDS:
         raise InvalidInput(
             f"{what} is more than 250 years away, got {seen(value)}: leave it out for none"
         )

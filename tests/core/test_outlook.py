@@ -50,3 +50,14 @@ def test_arms_that_do_not_differ_at_all_take_for_ever() -> None:
     assert math.isinf(found.pulls)
     assert outlook([np.ones(1), np.ones(5)], delta=0.05) is None
     assert outlook([np.ones(5)], delta=0.05) is None
+
+
+def test_pairs_that_always_differ_by_the_same_are_not_apart_by_the_rounding_of_it() -> None:
+    common = np.random.default_rng(4).normal(0, 1, 200)
+    found = outlook([common + 0.3, common, common[:199] - 7], delta=0.05, paired=True)
+    assert found is not None
+    assert (found.nearest, found.error, found.pulls) == ((0, 1), 0.0, 0.0)
+    assert found.gap == pytest.approx(0.3)
+    tied = outlook([common + 0.1 + 0.2, common + 0.3], delta=0.05, paired=True)
+    assert tied is not None
+    assert (tied.gap, tied.error, tied.pulls) == (0.0, 0.0, math.inf)

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from paceline import CorePool, Policy, race
+from paceline.engines.events import Failure
 from paceline.engines.jobs import Job
 from paceline.engines.simulated import Outcome, SimulatedEngine
 from paceline.engines.workload import Workload
 from paceline.journal import read_records
-from paceline.journal.records import PullsReturned, TimeSpent
+from paceline.journal.records import PullsLost, PullsReturned, TimeSpent
 from paceline.policies.catalog import find_policy
 from paceline.story.standing import Standing
 from tests.races.virtual import VirtualEngine, pulls_of, watched
@@ -88,6 +89,24 @@ def test_idle_cores_are_used() -> None:
         result, told = told_in(Uneven(by_chance(seed)), sigma=0.6)
         assert result.core_seconds > 0.9 * CORES * result.elapsed
         assert result.pulls > sum(told), "some came too early to be needed"
+
+
+def test_a_pull_that_is_to_run_by_itself_runs_by_itself(tmp_path: Path) -> None:
+    """Else the pulls done ahead beside it might have got it killed, and it would never be out."""
+
+    def kills(workload: Workload, job: Job, arm: int, number: int) -> Outcome:
+        if arm == 1:
+            return 0.1, Failure("killed", "was killed by signal 9")
+        return 0.5 + 0.1 * arm, float(workload.call(arm, number, job.cores))
+
+    path = tmp_path / "race.jsonl"
+    engine = SimulatedEngine(2, script=kills, group=1)
+    result = race(noisy, ARMS, engine=engine, progress=False, retries=0, journal=path)
+    again = "was killed by signal 9, each of 3 times (out of memory?)"
+    assert [one.failure for one in result.arms] == ["", again, "", ""]
+    lost = [one for one in read_records(path) if isinstance(one, PullsLost)]
+    assert len(lost) < 10, "each of its pulls that was tried"
+    assert result.best == 1.0
 
 
 def test_a_cap_holds_also_for_what_is_done_ahead(tmp_path: Path) -> None:

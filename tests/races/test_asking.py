@@ -242,6 +242,8 @@ def test_what_is_no_number_is_refused_before_anything_happens(odd: Any, tmp_path
                 one.tell(pull, 0.5, seconds=odd)
         with pytest.raises(InvalidInput, match="below 0"):
             one.tell(pull, 0.5, seconds=-1)
+        with pytest.raises(InvalidInput, match="more than 250 years"):
+            one.tell(pull, 0.5, seconds=1e300)
         assert path.read_text() == before
         assert one.is_wanted(pull)
         assert one.tell(pull, 0.5)

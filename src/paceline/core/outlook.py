@@ -1,6 +1,7 @@
 """How much longer a race may take, judged by how far apart the remaining arms are."""
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,9 +53,12 @@ def _outlook(values: Sequence[Floats], delta: float, paired: bool, top: int) -> 
         if place in ahead:
             continue
         both = min(one.size, best.size)
-        apart = best[:both] - one[:both]
-        variance = float(apart.var() if paired else best.var() + one.var())
-        gap, error = float(means[leader] - means[place]), math.sqrt(variance / both)
+        gap, variance = float(means[leader] - means[place]), float(best.var() + one.var())
+        if paired:
+            apart = best[:both] - one[:both]
+            gap, variance = max(float(apart.mean()), 0.0), float(apart.var())
+            gap, variance = _beyond_rounding(gap, variance, float(abs(best).max()))
+        error = math.sqrt(variance / both)
         if not math.isfinite(gap + error):
             return None
         likely = max(gap, error)  # a gap lost in the noise is no larger than the error
@@ -68,4 +72,15 @@ def _outlook(values: Sequence[Floats], delta: float, paired: bool, top: int) -> 
     return Outlook((leader, place), gap, error, more, unclear=gap < 2 * error)
 
 
+def _beyond_rounding(gap: float, variance: float, size: float) -> tuple[float, float]:
+    """A gap and a variance of differences of numbers of this size, without what is rounding.
+
+    >>> _beyond_rounding(0.3, 1e-33, size=1.0), _beyond_rounding(5e-17, 1e-33, size=1.0)
+    ((0.3, 0.0), (0.0, 0.0))
+    """
+    unit = _ROUNDINGS * sys.float_info.epsilon * size
+    return 0.0 if gap <= unit else gap, 0.0 if variance <= unit**2 else variance
+
+
+_ROUNDINGS = 8  # of a number, in the sums that a pull and we make of it
 _COST = 4.0  # the cost of looking often, in squared standard errors

@@ -28,6 +28,7 @@ ENGINES: dict[str, Callable[..., Engine]] = {
 
 _MEMBERS = ("name", "abilities", "available", "open", "now")
 _WITH_ADDRESS = ("ray", "dask", "slurm")  # for Slurm: the kind of MPI
+WITH_DEVICES = ("local", "ray", "slurm")  # to be said, without importing what they need
 
 
 def find_engine(engine: Any, what: str = "engine") -> Engine:

@@ -53,8 +53,12 @@ def charge(failure: Failure, before: int) -> Failure:
 
     >>> charge(Failure("killed", "was ended by signal 9"), before=2).message
     'was ended by signal 9, each of 3 times (out of memory?)'
+    >>> charge(Failure("killed", "was interrupted"), before=2).message
+    'was interrupted, each of 3 times (does it raise KeyboardInterrupt?)'
     """
     if failure.kind != "killed":
         return failure
-    message = f"{failure.message}, each of {before + 1} times (out of memory?)"
+    raised = failure.message == "was interrupted"  # which no lack of memory does
+    cause = "does it raise KeyboardInterrupt?" if raised else "out of memory?"
+    message = f"{failure.message}, each of {before + 1} times ({cause})"
     return Failure(failure.kind, message, failure.detail)

@@ -60,6 +60,7 @@ class Giver:
         self.probing = Probing(books.times, assignments.now)
         self.backups = Backups(assignments, backlog, allowed=rules.backups and can_end)
         self._assignments = assignments
+        self._in_quiet = False  # whether the job under way is to be the only one
         self._ahead_left = 0.0  # how many pulls may still be done ahead
         self._round_pulls = 1  # of the round, as it was last asked for
 
@@ -97,6 +98,9 @@ class Giver:
         `share` says how much of the pool each pull is to have; None if the plan says it.
         """
         self._assignments.expect(self._seconds_of)
+        self._in_quiet &= len(self._assignments) > 0 and not self._hanging()
+        if self._in_quiet:
+            return None
         self.backlog.hold(self._held_back())
         offer = self._wanted(share)
         if offer is None and share is None:
@@ -194,6 +198,7 @@ class Giver:
             cores, most = self.probing.take(free), 1
         else:
             most = self._group(cores, waiting, each)
+        self._in_quiet = bool(quiet)
         runs = quiet or self.backlog.take(most)
         return Offer(runs, cores, self._seconds_of(runs, cores), is_probe=is_probe)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic
 
 from paceline.core.scaling import Scaling
-from paceline.durations import seconds_of
+from paceline.durations import LONGEST_SECONDS, seconds_of
 from paceline.engines.events import Failure, Lost
 from paceline.engines.manual import ManualEngine, ManualWorkers, by_hand, told
 from paceline.errors import InvalidInput, seen
@@ -113,8 +113,9 @@ class Race(Generic[Arm]):
         """
         score = told(value, "the value")
         took = None if seconds is None else told(seconds, "seconds")
-        if took is not None and took < 0:
-            raise InvalidInput(f"seconds must not be below 0, got {seen(seconds)}")
+        if took is not None and not 0 <= took <= LONGEST_SECONDS:
+            limit = "below 0" if took < 0 else "more than 250 years"
+            raise InvalidInput(f"seconds must not be {limit}, got {seen(seconds)}")
         if self._allowed is not None and not self._allowed(score):
             raise InvalidInput(
                 f"{score:g} is outside the values that were declared (noise=, bounds=): tell "

@@ -17,7 +17,7 @@ from paceline.core.scaling import Scaling
 from paceline.core.seeds import pull_seeds
 from paceline.durations import Deadline, deadline_of
 from paceline.engines.base import Engine
-from paceline.engines.catalog import find_engine
+from paceline.engines.catalog import WITH_DEVICES, find_engine
 from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput, seen
 from paceline.machine import AvailableCores
@@ -117,6 +117,7 @@ def check_race(
     """Check a race as a whole; each of its options was checked before."""
     candidates, labels = arms_and_labels(arms, options["labels"])
     _check_evaluate(evaluate, candidates, paired=bool(options["paired"]))
+    check_unit(options["engine"], options["unit"])
     available = options["engine"].available()
     settings = assemble(evaluate, candidates, labels, options, available)
     settings = replace(settings, parameters=parameters_of(candidates))
@@ -227,6 +228,15 @@ def _depends_on_seed_alone(evaluate: Callable[..., Any] | Command | str) -> bool
     return not isinstance(evaluate, str) and takes(evaluate, "seed")
 
 
+def check_unit(engine: Engine, unit: str) -> None:
+    """Refuse to count devices where the engine has none to give."""
+    if unit == "gpus" and not engine.abilities.gpus:
+        raise InvalidInput(
+            f"unit='gpus', but the engine {engine.name!r} has no devices to give: leave unit out, "
+            f"or use an engine that has ({', '.join(map(repr, WITH_DEVICES))})"
+        )
+
+
 def check_run(settings: Settings) -> None:
     """Refuse what cannot be run in this way, whether the race is new or resumes."""
     engine, rules, arms = settings.engine, settings.rules, len(settings.arms)
@@ -242,8 +252,7 @@ def check_run(settings: Settings) -> None:
             f"the engine {engine.name!r} cannot keep memory for pulls: leave memory_per_pull out, "
             "and give each more cores instead"
         )
-    if settings.options["unit"] == "gpus" and not engine.abilities.gpus:
-        raise InvalidInput(f"the engine {engine.name!r} has no GPUs to give: leave unit out")
+    check_unit(engine, settings.options["unit"])
     varies = rules.least_cores != rules.most_cores
     if command is not None and command.value.kind == "time" and varies:
         raise InvalidInput(

@@ -346,3 +346,25 @@ def test_closing_cancels_what_has_not_begun(threads: ThreadPoolExecutor) -> None
     go_on.set()
     threads.submit(max, 1, 2).result(10)
     assert len(began) == 2, "the other four never ran"
+
+
+def test_a_pull_that_always_interrupts_is_soon_out_and_not_for_want_of_memory(
+    threads: ThreadPoolExecutor,
+) -> None:
+    def interrupts(arm: float, *, seed: int) -> float:
+        if arm == 1.0:
+            raise KeyboardInterrupt
+        return noisy(arm, seed=seed)
+
+    result = paceline.race(
+        interrupts, [0.0, 1.0, 5.0], engine=threads, retries=0, max_pulls=300, progress=False
+    )
+    assert result.arms[1].failure == (
+        "was interrupted, each of 3 times (does it raise KeyboardInterrupt?)"
+    )
+    assert result.best == 5.0
+
+
+def test_devices_are_refused_with_those_who_have_some(threads: ThreadPoolExecutor) -> None:
+    with pytest.raises(InvalidInput, match=r"'executor' has no devices .*'local', 'ray', 'slurm'"):
+        paceline.race(noisy, [0.0, 1.0], engine=threads, unit="gpus")
