@@ -34,6 +34,7 @@ def sources(story: Story, colours: Sequence[int]) -> dict[str, Columns]:
     return {
         "room": _room(layout, timeline.elapsed, whole=is_summed_up(story)),
         "pool": blocks,
+        "borders": {"y": [] if is_summed_up(story) else list(layout.first_rows[1:])},
         "ticks-pool": _ticks(layout),
     }
 

@@ -6,6 +6,7 @@ the page's script sets them, anew when a reader turns from light to dark.
 
 from functools import cache
 
+from paceline.report.course import LEAST_ARMS
 from paceline.report.drawing import FONT, Charts, colour, hover
 from paceline.report.extra import needs_bokeh
 from paceline.report.parameters import MOST_AXES
@@ -15,6 +16,7 @@ with needs_bokeh():
     from bokeh.models import BasicTickFormatter, FixedTicker
 
 _TIME = [("time", "@x{0.[0000]} s")]
+_ROUND = [size * 10**power for power in range(7) for size in (1, 2, 5)]
 _POWERS = [2**power for power in range(18)]
 
 
@@ -29,18 +31,23 @@ def _race(charts: Charts) -> None:
     lines = drawn.multi_line("xs", "ys", source=paths, color=charts.by_arm, line_width=1.8)
     falls = charts.source("falls", "x", "y", "arm", "label")
     ends = colour(
-        drawn.scatter("x", "y", source=falls, marker="x", size=6, line_width=1.3),
+        drawn.scatter("x", "y", source=falls, marker="x", size=5, line_width=1.2, line_alpha=0.7),
         "line_color=--muted",
     )
     hover(drawn, [lines], [("arm", "@label"), ("mean", "$y{0.[0000]}")], line_policy="interp")
     hover(drawn, [ends], [("out", "@label"), ("at", "@x{0.[000]} s")])
-    drawn = charts.over_time("survivors", 170, y_axis_label="arms in", x_axis_label="time")
-    drawn.y_range.start = 0
+    drawn = charts.over_time(
+        "survivors", 190, y_axis_label="arms in", x_axis_label="time", y_axis_type="log"
+    )
+    drawn.y_range.start = LEAST_ARMS
+    drawn.yaxis[0].ticker = FixedTicker(ticks=_ROUND)
+    drawn.yaxis[0].formatter = BasicTickFormatter(tags=["whole"])
+    drawn.ygrid[0].ticker = drawn.yaxis[0].ticker
     drawn.toolbar_location = None  # it moves with the chart above
-    survivors = charts.source("survivors", "x", "arms")
-    filled = drawn.varea("x", 0, "arms", source=survivors, fill_alpha=0.18)
+    survivors = charts.source("survivors", "x", "y", "arms")
+    filled = drawn.varea("x", LEAST_ARMS, "y", source=survivors, fill_alpha=0.18)
     colour(filled, "fill_color=--accent")
-    line = colour(drawn.line("x", "arms", source=survivors, line_width=2), "line_color=--accent")
+    line = colour(drawn.line("x", "y", source=survivors, line_width=2), "line_color=--accent")
     hover(drawn, [line], [*_TIME, ("arms in", "@arms")], mode="vline")
 
 
@@ -54,9 +61,12 @@ def _pool(charts: Charts) -> None:
     box = {"left": "left", "right": "right", "bottom": "bottom", "top": "top"}
     room = charts.source("room", *box, "color")
     drawn.quad(**box, source=room, color=charts.by_arm, line_alpha=0)
+    borders = drawn.hspan(y="y", source=charts.source("borders", "y"), line_width=3)
     names = ("arm", "color", "pull", "value", "cores", "use", "label")
     pool = charts.source("pool", *box, *names)
     blocks = drawn.quad(**box, source=pool, color=charts.by_arm, line_alpha=0)
+    drawn.renderers.remove(borders)  # drawn last
+    drawn.renderers.append(colour(borders, "line_color=--surface"))
     hover(
         drawn,
         [blocks],
@@ -84,6 +94,7 @@ def _scaling(charts: Charts) -> None:
     drawn.xgrid[0].ticker = drawn.xaxis[0].ticker
     drawn.xaxis[0].formatter = BasicTickFormatter(tags=["whole"])
     drawn.yaxis[0].formatter = BasicTickFormatter(tags=["seconds"])
+    drawn.yaxis[0].ticker.desired_num_ticks = 4
     linear = charts.source("linear", "cores", "seconds")
     colour(
         drawn.line("cores", "seconds", source=linear, line_dash=[2, 4], line_width=1.5),
@@ -110,6 +121,8 @@ def _scaling(charts: Charts) -> None:
 def _allocation(charts: Charts) -> None:
     drawn = charts.chart("allocation", 300, x_axis_label="round", y_axis_label="cores of a pull")
     drawn.y_range.start = 0
+    for axis in drawn.axis:
+        axis.ticker.min_interval = 1
     rounds = charts.source("allocation", "round", "low", "median", "high", "pulls")
     bars = drawn.segment(
         "round", "low", "round", "high", source=rounds, line_width=5, line_alpha=0.3
@@ -136,7 +149,7 @@ def _parameter(charts: Charts, place: int) -> None:
     drawn.toolbar_location = None
     names = ("x", "mean", "low", "high", "arm", "color", "value", "label")
     source = charts.source(f"parameter-{place}", *names)
-    drawn.segment("x", "low", "x", "high", source=source, color=charts.by_arm, line_alpha=0.45)
+    drawn.segment("x", "low", "x", "high", source=source, color=charts.by_arm, line_alpha=0.3)
     dots = drawn.scatter("x", "mean", source=source, color=charts.by_arm, size=7, line_alpha=0)
     hover(drawn, [dots], [("arm", "@label"), ("value", "@value"), ("mean", "@mean")])
 
@@ -146,10 +159,10 @@ def _parallel(charts: Charts) -> None:
     drawn.axis.visible = False
     drawn.toolbar_location = None
     drawn.grid.visible = False
-    drawn.x_range.range_padding = 0.07
+    drawn.x_range.range_padding = 0.09
     lines = charts.source("parallel", "xs", "ys", "arm", "color", "mean", "label")
     shown = drawn.multi_line(
-        "xs", "ys", source=lines, color=charts.by_arm, line_width=1.6, line_alpha=0.75
+        "xs", "ys", source=lines, color=charts.by_arm, line_width=1.6, line_alpha=0.6
     )
     poles = charts.source("poles", "x", "bottom", "top")
     colour(
@@ -159,7 +172,8 @@ def _parallel(charts: Charts) -> None:
     font = {"text_font": value(FONT), "text_font_size": "12px"}
     marks = charts.source("marks", "x", "y", "text")
     words = drawn.text("x", "y", "text", source=marks, x_offset=6, text_baseline="middle", **font)
-    colour(words, "text_color=--muted")
+    words.glyph.update(background_fill_alpha=0.85, padding=2)
+    colour(words, "text_color=--muted", "background_fill_color=--surface")
     heads = charts.source("heads", "x", "y", "text")
     names = drawn.text("x", "y", "text", source=heads, text_align="center", **font)
     colour(names, "text_color=--text")

@@ -4,7 +4,10 @@ A dozen arms at most can be told apart by colour. So the leaders have colours of
 others share a few greys. An arm that leads keeps its colour while others come and go.
 """
 
+from collections.abc import Sequence
+
 from paceline.report.markup import Markup, joined, label
+from paceline.story.standing import ArmRecord
 from paceline.story.story import Story
 from paceline.story.timeline import USES
 
@@ -14,7 +17,9 @@ OTHERS = HUES
 USE_COLOURS = {"failed": 14, "cancelled": 15, "backups": 16, "starting": 17}
 FALLEN = 18  # what arms that are out have left behind
 ROOM = 19  # and 20, of every other node: cores that are there
-COLOURS = 21
+MEANS = 21  # … 28: from a bad mean to a good one
+SHADES = 8
+COLOURS = MEANS + SHADES
 
 
 def colours_of(story: Story) -> list[int]:
@@ -32,17 +37,31 @@ def colours_of(story: Story) -> list[int]:
     return colours
 
 
-def legend(story: Story, colours: list[int], *, uses: bool) -> Markup:
+def legend_of_race(story: Story, colours: list[int]) -> Markup:
+    """The arms that are in; all that are out have one colour."""
+    arms = [arm for arm in story.standing.ranked() if arm.status in ("best", "in")]
+    out = len(story.standing.arms) - len(arms)
+    return joined([*_arms(arms, colours), *_rest(out, FALLEN, "out")])
+
+
+def legend_of_pool(story: Story, colours: list[int]) -> Markup:
     """The arms that have colours of their own, and what else is coloured."""
-    entry = Markup('<li><i class="c{}"></i>{}</li>')
-    leaders = [arm for arm in story.standing.ranked() if colours[arm.index] < HUES]
-    entries = [entry.format(colours[arm.index], label(arm.label)) for arm in leaders]
-    rest = len(story.standing.arms) - len(leaders)
-    if rest:
-        noun = "other arm" if rest == 1 else "other arms"
-        entries.append(entry.format(OTHERS, f"{rest:,} {noun}"))
-    if uses:
-        used = {USES[use] for use in set(story.timeline.use.tolist())}
-        entries += [entry.format(n, use) for use, n in USE_COLOURS.items() if use in used]
-        entries.append(entry.format(ROOM, "idle"))
-    return joined(entries)
+    used = {USES[use] for use in set(story.timeline.use.tolist())}
+    uses = [_ENTRY.format(colour, use) for use, colour in USE_COLOURS.items() if use in used]
+    return joined([*_arms(story.standing.ranked(), colours), *uses, _ENTRY.format(ROOM, "idle")])
+
+
+_ENTRY = Markup('<li><i class="c{}"></i>{}</li>')
+
+
+def _arms(arms: Sequence[ArmRecord], colours: list[int]) -> list[Markup]:
+    own = [arm for arm in arms if colours[arm.index] < HUES]
+    entries = [_ENTRY.format(colours[arm.index], label(arm.label)) for arm in own]
+    return [*entries, *_rest(len(arms) - len(own), OTHERS, "other")]
+
+
+def _rest(arms: int, colour: int, kind: str) -> list[Markup]:
+    if not arms:
+        return []
+    noun = {"other": "other arm", "out": "arm"}[kind] + ("" if arms == 1 else "s")
+    return [_ENTRY.format(colour, f"{arms:,} {noun}" + (" out" if kind == "out" else ""))]

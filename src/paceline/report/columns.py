@@ -1,6 +1,7 @@
 """Columns of numbers for charts: rounded to what a screen can show."""
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,3 +26,13 @@ def rounded(values: Any, width: float) -> list[float]:
     if abs(decimals) > 300:
         return [float(one) for one in numbers]
     return [float(one) for one in np.round(numbers, decimals)]
+
+
+def columns_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Columns:
+    """Rows as columns, also if there are none.
+
+    >>> columns_of(("x", "y"), [(1, 2), (3, 4)]), columns_of(("x", "y"), [])
+    ({'x': [1, 3], 'y': [2, 4]}, {'x': [], 'y': []})
+    """
+    whole = list(rows)
+    return {name: [row[place] for row in whole] for place, name in enumerate(names)}

@@ -39,9 +39,9 @@ def parts(story: Story) -> Parts:
     fragments = {
         **summary.fragments(story),
         **standings.fragments(story, palette),
-        "legend-race": colours.legend(story, palette, uses=False),
+        "legend-race": colours.legend_of_race(story, palette),
         "table-race": course.course_table(replayed),
-        "legend-pool": colours.legend(story, palette, uses=True),
+        "legend-pool": colours.legend_of_pool(story, palette),
         "caption-pool": blocks.caption(story),
         "table-pool": blocks.pool_table(story),
         "core-time": blocks.core_time(story),
@@ -58,7 +58,7 @@ def parts(story: Story) -> Parts:
         **blocks.sources(story, palette),
         **work.scaling_sources(story),
         **work.round_sources(story),
-        **parameters.sources(story, axes, palette),
+        **parameters.sources(story, axes),
     }
     return Parts({name: str(Markup.escape(text)) for name, text in fragments.items()}, data)
 

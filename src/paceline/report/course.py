@@ -20,9 +20,10 @@ from paceline.story.story import Story
 
 _MOMENTS = 60  # at which intervals are computed
 _MOST_POINTS = 24_000  # of all paths together
-_MOST_BANDS = 24  # intervals that are drawn; more would cover each other
+_MOST_BANDS = 10  # intervals that are drawn; more would cover each other
 _MOST_ROUNDS = 60  # that are marked
 _TABLE_ROWS = 24
+LEAST_ARMS = 0.8  # where the axis of arms begins: a logarithmic one has no 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +106,7 @@ def sources(course: Course, colours: Sequence[int]) -> dict[str, Columns]:
         if arm in leaders:
             low = rounded(np.clip(course.low[rows, arm], *scale), width)
             high = rounded(np.clip(course.high[rows, arm], *scale), width)
-            alpha = 0.05 if is_out[arm] else 0.18
+            alpha = 0.08 if is_out[arm] else 0.18
             xs, ys = times + times[::-1], low + high[::-1]
             _add(bands, xs=xs, ys=ys, arm=arm, color=color, alpha=alpha)
     fell = [arm for arm in order if is_out[arm] and math.isfinite(course.means[-1, arm])]
@@ -152,7 +153,9 @@ def _survivors(course: Course) -> Columns:
     before = np.r_[arms, left[:-1]] if falls.size else left
     times = np.r_[0.0, np.repeat(falls, 2), elapsed]
     numbers = np.r_[arms, np.column_stack([before, left]).ravel(), left[-1] if left.size else arms]
-    return {"x": rounded(times, elapsed), "arms": [int(one) for one in numbers]}
+    counted = [int(one) for one in numbers]
+    heights = [max(one, LEAST_ARMS) for one in counted]
+    return {"x": rounded(times, elapsed), "y": heights, "arms": counted}
 
 
 def course_table(course: Course) -> Markup:

@@ -18,6 +18,7 @@ with needs_bokeh():
         DataRange1d,
         HoverTool,
         LinearColorMapper,
+        NoOverlap,
         PanTool,
         ResetTool,
         WheelZoomTool,
@@ -79,6 +80,7 @@ class Charts:
                 major_label_text_font_size="12px",
                 axis_label_text_font=FONT,
                 major_label_text_font=FONT,
+                major_label_policy=NoOverlap(min_distance=8),
                 tags=["major_label_text_color=--muted", "axis_label_text_color=--muted"],
             )
         for grid in drawn.grid:
@@ -99,10 +101,11 @@ class Charts:
     def finished(self) -> str:
         """All charts as Bokeh reads them."""
         document = Document(title="paceline")
-        for drawn in self.charts.values():
-            document.add_root(drawn)
-        for source in self.sources.values():  # also those that no chart has
-            document.add_root(source)
+        with document.models.freeze():  # else each root is followed by a look at all models
+            for drawn in self.charts.values():
+                document.add_root(drawn)
+            for source in self.sources.values():  # also those that no chart has
+                document.add_root(source)
         docs, items = standalone_docs_json_and_render_items(list(self.charts.values()))
         item = items[0].to_json()
         roots = {drawn.id: f"chart-{name}" for name, drawn in self.charts.items()}
@@ -125,8 +128,14 @@ def _time_ticker() -> Any:
 
 
 def hover(drawn: Any, glyphs: Sequence[Any], tips: Sequence[Tip], **options: Any) -> None:
-    """Say what is under the pointer."""
-    tool = HoverTool(renderers=list(glyphs), tooltips=list(tips), limit=3, **options)
+    """Say what is under the pointer; Bokeh escapes what it takes from a source."""
+    cell = (
+        '<span style="color:var(--muted)">{}</span><span style="overflow-wrap:anywhere">{}</span>'
+    )
+    cells = "".join(cell.format(name, what) for name, what in tips)
+    style = "display:grid;grid-template-columns:auto 1fr;gap:1px 10px;max-width:26rem"
+    text = f'<div style="{style}">{cells}</div>'
+    tool = HoverTool(renderers=list(glyphs), tooltips=text, limit=3, **options)
     tool.visible = False  # always on
     drawn.add_tools(tool)
 

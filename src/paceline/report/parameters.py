@@ -4,15 +4,17 @@ import math
 from collections.abc import Sequence
 
 from paceline.report.axes import Axis, axis_of, chart_text
-from paceline.report.colours import FALLEN, HUES
-from paceline.report.columns import Columns, rounded
+from paceline.report.colours import MEANS, SHADES
+from paceline.report.columns import Columns, columns_of, rounded
 from paceline.report.markup import Markup, shown
 from paceline.report.scale import scale_of
 from paceline.story.numbers import format_value
+from paceline.story.standing import ArmRecord
 from paceline.story.story import Story
 
 MOST_AXES = 8
-_SPREAD = 0.012  # arms of the same value stand beside each other, by their numbers
+_SPREAD = 0.02  # arms of the same value stand beside each other, by their numbers
+_CROWD = 100  # so many arms hide each other's intervals
 
 
 def axes_of(story: Story) -> list[Axis]:
@@ -25,87 +27,73 @@ def axes_of(story: Story) -> list[Axis]:
     return [axis for axis in found if axis is not None][:MOST_AXES]
 
 
-def sources(story: Story, axes: Sequence[Axis], colours: Sequence[int]) -> dict[str, Columns]:
-    """What the charts draw; those of parameters that the arms do not have are empty."""
-    made: dict[str, Columns] = {}
-    for place in range(MOST_AXES):
-        axis = axes[place] if place < len(axes) else None
-        made[f"parameter-{place}"] = _against(story, axis, colours)
-        marks = axis.marks if axis else ()
-        at, names = [mark[0] for mark in marks], [mark[1] for mark in marks]
-        made[f"ticks-parameter-{place}"] = {"at": at, "label": names}
-    return made | _side_by_side(story, axes, colours)
-
-
 def names(axes: Sequence[Axis]) -> dict[str, Markup]:
     """The headings of the charts."""
-    return {
-        f"parameter-{place}-name": Markup.escape(
-            shown(axes[place].name, 60) if place < len(axes) else ""
-        )
-        for place in range(MOST_AXES)
-    }
+    said = [shown(axis.name, 60) for axis in axes] + [""] * (MOST_AXES - len(axes))
+    return {f"parameter-{place}-name": Markup.escape(name) for place, name in enumerate(said)}
 
 
-def _colour(story: Story, arm: int, colours: Sequence[int]) -> int:
-    is_out = story.standing.arms[arm].status in ("out", "failed")
-    return FALLEN if is_out and len(colours) > HUES else colours[arm]
+def sources(story: Story, axes: Sequence[Axis]) -> dict[str, Columns]:
+    """What the charts draw; those of parameters that the arms do not have are empty."""
+    # The best is drawn last, so that nothing hides it.
+    arms = [arm for arm in reversed(story.standing.ranked()) if math.isfinite(arm.mean)]
+    shades = _shades(arms, minimize=story.standing.minimize)
+    made = _side_by_side(axes if len(axes) > 1 else (), arms, shades)
+    for place in range(MOST_AXES):
+        axis = axes[place] if place < len(axes) else Axis("", (math.nan,) * len(shades), ())
+        made[f"parameter-{place}"] = _against(story, axis, arms, shades)
+        made[f"ticks-parameter-{place}"] = columns_of(("at", "label"), axis.marks)
+    return made
 
 
-def _against(story: Story, axis: Axis | None, colours: Sequence[int]) -> Columns:
-    names = ("x", "mean", "low", "high", "arm", "color", "value")
-    columns: Columns = {name: [] for name in names}
-    if axis is None:
-        return columns
+def _shades(arms: Sequence[ArmRecord], *, minimize: bool) -> dict[int, int]:
+    """The colour of each arm: the better its mean, the stronger."""
+    means = [arm.mean for arm in arms]
+    if not means or min(means) == max(means):
+        return {arm.index: MEANS + SHADES - 1 for arm in arms}
+    worst, best = (max(means), min(means)) if minimize else (min(means), max(means))
+    steps = ((arm.index, (arm.mean - worst) / (best - worst)) for arm in arms)
+    return {arm: MEANS + min(int(SHADES * step), SHADES - 1) for arm, step in steps}
+
+
+def _against(
+    story: Story, axis: Axis, arms: Sequence[ArmRecord], shades: dict[int, int]
+) -> Columns:
     scale = scale_of(story.standing.arms)
-    width = scale[1] - scale[0]
-    for record in reversed(story.standing.ranked()):
-        place = axis.places[record.index]
-        if math.isnan(place) or not math.isfinite(record.mean):
+    rows = []
+    for arm in arms:
+        place = axis.places[arm.index] if axis.name else math.nan
+        if math.isnan(place):
             continue
-        shift = _SPREAD * ((record.index % 7) - 3) / 3
-        low, mean, high = (
-            min(max(one, scale[0]), scale[1]) for one in (record.low, record.mean, record.high)
-        )
-        value = story.parameters_of(record.index).get(axis.name)
-        row = (
-            *rounded([place + shift], 1.0),
-            *rounded([mean, low, high], width),
-            record.index,
-            _colour(story, record.index, colours),
-            shown(format_value(value), 40),
-        )
-        for name, one in zip(names, row, strict=True):
-            columns[name].append(one)
-    return columns
+        place += _SPREAD * ((arm.index % 7) - 3) / 3
+        is_clear = len(arms) <= _CROWD or arm.status in ("best", "in")
+        ends = (arm.low, arm.high) if is_clear else (arm.mean, arm.mean)
+        heights = [min(max(one, scale[0]), scale[1]) for one in (arm.mean, *ends)]
+        value = shown(format_value(story.parameters_of(arm.index).get(axis.name)), 40)
+        numbers = rounded(heights, scale[1] - scale[0])
+        rows.append((*rounded([place], 1.0), *numbers, arm.index, shades[arm.index], value))
+    return columns_of(("x", "mean", "low", "high", "arm", "color", "value"), rows)
 
 
-def _side_by_side(story: Story, axes: Sequence[Axis], colours: Sequence[int]) -> dict[str, Columns]:
+def _side_by_side(
+    axes: Sequence[Axis], arms: Sequence[ArmRecord], shades: dict[int, int]
+) -> dict[str, Columns]:
     """A line per arm through its parameters to its mean, on axes from 0 to 1."""
-    lines: Columns = {"xs": [], "ys": [], "arm": [], "color": [], "mean": []}
-    poles: Columns = {"x": [], "bottom": [], "top": []}
-    marks: Columns = {"x": [], "y": [], "text": []}
-    heads: Columns = {"x": [], "y": [], "text": []}
-    if len(axes) >= 2:
-        arms = story.standing.arms
-        means = [arm.mean if math.isfinite(arm.mean) else math.nan for arm in arms]
-        of_means = axis_of("mean", means)
-        all_axes = [*axes, *([of_means] if of_means else [])]
-        for number, axis in enumerate(all_axes):
-            for name, value in (("x", number), ("bottom", 0.0), ("top", 1.0)):
-                poles[name].append(value)
-            for at, text in axis.marks:
-                for name, mark in (("x", number), ("y", at), ("text", text)):
-                    marks[name].append(mark)
-            name = chart_text(axis.name, 14)
-            for column, head in (("x", number), ("y", 1.06), ("text", name)):
-                heads[column].append(head)
-        for record in reversed(story.standing.ranked()):
-            ys = [axis.places[record.index] for axis in all_axes]
-            if not math.isfinite(record.mean) or any(math.isnan(y) for y in ys):
-                continue
-            color = _colour(story, record.index, colours)
-            row = (list(range(len(ys))), ys, record.index, color, format_value(record.mean))
-            for column, one in zip(lines, row, strict=True):
-                lines[column].append(one)
-    return {"parallel": lines, "poles": poles, "marks": marks, "heads": heads}
+    means = dict.fromkeys(range(len(axes[0].places) if axes else 0), math.nan)
+    means |= {arm.index: arm.mean for arm in arms}
+    of_means = axis_of("mean", list(means.values())) if axes else None
+    poles = [*axes, *([of_means] if of_means else [])]
+    across = list(range(len(poles)))
+    lines = []
+    for arm in arms:
+        ys = [axis.places[arm.index] for axis in poles]
+        if poles and not any(map(math.isnan, ys)):
+            lines.append((across, ys, arm.index, shades[arm.index], format_value(arm.mean)))
+    marks = [(x, y, text) for x, axis in enumerate(poles) for y, text in axis.marks]
+    heads = [(x, 1.06, chart_text(axis.name, 14)) for x, axis in enumerate(poles)]
+    return {
+        "parallel": columns_of(("xs", "ys", "arm", "color", "mean"), lines),
+        "poles": columns_of(("x", "bottom", "top"), [(x, 0.0, 1.0) for x in across]),
+        "marks": columns_of(("x", "y", "text"), marks),
+        "heads": columns_of(("x", "y", "text"), heads),
+    }

@@ -12,6 +12,7 @@ from paceline.story.standing import ArmRecord
 from paceline.story.story import Story
 
 _MOST_PARAMETERS = 12  # columns
+_LEADERS = 40  # whose means and intervals fit into the column of bars
 _PLACE = {"best": 0, "in": 1, "out": 2, "failed": 3}
 _HEADS = (
     ("rank", "#", "number"),
@@ -54,15 +55,15 @@ def _head(names: Sequence[str]) -> Markup:
 def _rows(
     story: Story, arms: Sequence[ArmRecord], names: Sequence[str], colours: Sequence[int]
 ) -> Iterable[Markup]:
-    scale = scale_of(arms)
-    name = Markup('<th scope="row"><i class="c{}"></i>{}</th>')
+    scale = scale_of(arms[:_LEADERS])
+    name = Markup('<th scope="row" title="{}"><i class="c{}"></i>{}</th>')
     falls = story.milestones.falls
     for rank, (arm, (mean, interval)) in enumerate(zip(arms, estimates(arms), strict=True), 1):
         low, _, high = interval.partition(" … ")
         given = story.parameters_of(arm.index)
         cells = [
             _number(rank, str(rank)),
-            name.format(colours[arm.index], label(arm.label)),
+            name.format(shown(arm.label), colours[arm.index], label(arm.label)),
             _status(arm, falls.get(arm.index), story.standing.elapsed),
             _number(arm.mean, mean),
             _bar(arm, scale),

@@ -17,7 +17,7 @@ def fragments(story: Story) -> dict[str, Markup]:
     return {
         "title": prose(f"{shown(story.outcome.verdict, 80)} · paceline"),
         "state": Markup('<span class="state {}">{}</span>').format(*_state(story)),
-        "verdict": prose(_capital(story.outcome.verdict)),
+        "verdict": prose(_capital(story.outcome.verdict), 800),
         "guarantee": prose(_guarantee(story)),
         "facts": joined(_facts(story)),
         "notes": joined(_notes(story)),
@@ -40,17 +40,19 @@ def _state(story: Story) -> tuple[str, str]:
 
 def _guarantee(story: Story) -> str:
     """What is promised, and what must be true for it."""
-    outcome, level = story.outcome, f"{100 * (1 - story.level):g}\u00a0%"
-    if outcome.confidence is not None and outcome.decided:
-        least = f"{100 * outcome.confidence:g}\u00a0%"
-        text = f"Guaranteed: the verdict is right with probability at least {least}"
-    else:
-        text = "Nothing is guaranteed about the verdict"
-    if story.assumed:
-        text += f", assuming {story.assumed}" if "Guaranteed" in text else ""
-    intervals = f"all of them, of all arms and at all times, hold together with {level}"
-    given = f" (assuming {story.assumed})" if story.assumed else ""
-    return f"{text}. Intervals on this page: {intervals}{given}."
+    outcome, together = story.outcome, _percent(1 - story.level)
+    given = f", assuming {story.assumed}" if story.assumed else ""
+    if outcome.decided and outcome.confidence is not None:
+        least = _percent(outcome.confidence)
+        verdict = f"Guaranteed: the verdict is right with probability at least {least}{given}."
+        same = "the same probability" if least == together else f"probability {together}"
+        return f"{verdict} All intervals below hold together, at all times, with {same}."
+    intervals = f"hold together, at all times, with probability {together}{given}"
+    return f"Nothing is guaranteed about the verdict. All intervals below {intervals}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g}\u00a0%"
 
 
 def _facts(story: Story) -> Iterable[Markup]:
@@ -59,7 +61,7 @@ def _facts(story: Story) -> Iterable[Markup]:
     arms = ", ".join(f"{statuses[one]} {one}" for one in _ORDER if statuses[one])
     busy = story.timeline.core_time()
     used = f"{100 * busy.in_use / busy.total:.0f} % in use" if busy.total else ""
-    sure = "none" if confidence is None else f"{100 * confidence:g}\u00a0%"
+    sure = "none" if confidence is None else _percent(confidence)
     yield _fact("Confidence", sure, "of the verdict" if confidence is not None else "")
     end = standing.deadline
     limit = "" if end is None else f"deadline {say_seconds(end)}"
