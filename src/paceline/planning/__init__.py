@@ -1,6 +1,8 @@
 """The question before a race: how long, on how many cores? `paceline.plan` answers it."""
 
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from paceline import races
@@ -9,10 +11,12 @@ from paceline.core.arrays import whole
 from paceline.core.scaling import Scaling
 from paceline.errors import InvalidInput
 from paceline.planning.answer import Plan
-from paceline.planning.beliefs import Assumed, assume
+from paceline.planning.beliefs import Assumed, Belief, assume
 from paceline.planning.forecast import Forecast, Range
 from paceline.planning.making import REPLICATIONS, make_plan, question_of
-from paceline.planning.pools import Pools, given_scaling, pools_of, sizes_of
+from paceline.planning.pilot import NEEDS_JOURNAL, run_pilot
+from paceline.planning.pools import Pools, given_scaling, pools_of, resized, sizes_of
+from paceline.planning.recorded import read
 from paceline.races.settings import Settings
 
 __all__ = ["Forecast", "Plan", "Range", "plan"]
@@ -30,6 +34,8 @@ def plan(
     cores: int | Sequence[int] | None = None,
     confidence: float | Sequence[float] | None = None,
     deadline: Any = None,
+    pilot: Any = None,
+    journal: str | os.PathLike[str] | None = None,
     replications: int = REPLICATIONS,
     processes: int | None = None,
     **options: Any,
@@ -49,6 +55,10 @@ def plan(
     "linear", between 0 and 1), or the `gap` between the best and all others; and `sigma`, the
     standard deviation of a value. Without `sigma`, values are 0 and 1.
 
+    **A pilot** finds both out: `pilot="30s"` runs the first seconds of the race, with these
+    options, and records them in its `journal`. `race` resumes from there, so nothing is lost. With
+    a `journal` alone nothing is run: the plan is for its race, from all values that it has.
+
     **The pool.** `cores` are the sizes to compare. `pull` is the time of a pull on the fewest cores
     it may have, and `scaling` says how pulls scale. A `CorePool`, as `paceline.profile` measures
     it, is in seconds, and is resized; any other scaling is for the largest size. Without a
@@ -58,10 +68,24 @@ def plan(
     single one is compared with a quarter, a half and twice of it.
     """
     whole(replications, "replications", least=10)
-    if means is None and gap is None:
+    goals = {"confidence": confidence, "deadline": deadline}
+    simulated: dict[str, Any] = {"replications": replications, "processes": processes}
+    given = None if means is None and gap is None else (means, gap, sigma)
+    if pilot is not None or journal is not None:
+        if scaling is not None or pull is not None:
+            raise InvalidInput(
+                "a pilot or a journal shows how long pulls take: leave scaling= and pull= out"
+            )
+        if pilot is not None:
+            run_pilot(pilot, *_race(evaluate, arms, journal, cores, goals, options))
+        if journal is None:
+            raise InvalidInput(NEEDS_JOURNAL)
+        return _from_journal(journal, given, cores, goals, options, simulated)
+    if given is None:
         raise InvalidInput(
             "say what to expect of the arms: means= (or their shape, 'uniform' or 'linear'), "
-            "or gap=, how far the best is ahead; and sigma=, the deviation of a value"
+            "or gap=, how far the best is ahead, and sigma=, the deviation of a value; or "
+            "pilot='30s', which runs the first pulls of the race"
         )
     belief = assume(
         _count(arms),
@@ -72,14 +96,63 @@ def plan(
     )
     race = belief_race(belief, evaluate, arms, sigma, options)
     settings, pools = planned(*race, scaling, pull, cores, confidence, deadline)
+    return make_plan(question_of(settings), belief, pools, **goals, **simulated)
+
+
+Given = tuple[Any, float | None, float | None]  # means, gap and sigma
+
+
+def _race(
+    evaluate: Callable[..., Any] | Command | None,
+    arms: Any,
+    journal: Any,
+    cores: Any,
+    goals: dict[str, Any],
+    options: dict[str, Any],
+) -> tuple[Any, Any, dict[str, Any]]:
+    """The arguments of the race that a pilot begins; several pools are no pool to race on."""
+    if evaluate is None or arms is None or isinstance(arms, int):
+        raise InvalidInput(
+            "a pilot runs the first pulls of the race: give evaluate and its arms, as to race"
+        )
+    own: dict[str, Any] = {name: _first(value) for name, value in goals.items()}
+    own |= {"journal": journal, "cores": None if isinstance(cores, list | tuple) else cores}
+    return evaluate, arms, options | own
+
+
+def _from_journal(
+    journal: Any,
+    given: Given | None,
+    cores: Any,
+    goals: dict[str, Any],
+    options: dict[str, Any],
+    simulated: dict[str, Any],
+) -> Plan:
+    """A plan for the race of a journal; what was given overrides what it says."""
+    known = read(journal)
+    goal, question = known.settings.goal, known.question
+    if all(value is None for value in goals.values()):
+        deadline = None if goal.deadline is None else goal.deadline.seconds
+        goals = {"confidence": goal.confidence, "deadline": deadline}
+    else:
+        same = [goal.confidence is None, goal.deadline is None]
+        if [value is None for value in goals.values()] != same:
+            question = replace(question, policy=None)  # another goal, another policy
+    changed = {name: options[name] for name in ("policy", "tolerance") if name in options}
+    belief: Belief = known.belief
+    if given is not None:
+        means, gap, sigma = given
+        arms = known.belief.arms if gap is not None or isinstance(means, str) else None
+        minimize = goal.minimize
+        belief = assume(arms, means=means, gap=gap, sigma=sigma, minimize=minimize)
+    pools: Pools = [(size, resized(known.pool, size)) for size in sizes_of(cores)]
     return make_plan(
-        question_of(settings),
+        replace(question, **changed),
         belief,
-        pools,
-        confidence,
-        deadline,
-        replications=replications,
-        processes=processes,
+        pools or [(known.pool.cores, known.pool)],
+        **goals,
+        **simulated,
+        notes=[known.note],
     )
 
 

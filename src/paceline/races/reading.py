@@ -110,11 +110,16 @@ class Follower:
             timeline=session.books.timeline(standing.elapsed),
         )
 
+    @property
+    def session(self) -> Session:
+        """The race as it was replayed for the last view."""
+        assert self._shown is not None
+        return self._shown
+
     def result(self, view: JournalView | None = None) -> Result:
         """The race as it ended, or as it stands; given its last view, without another look."""
         view = self.view() if view is None else view
-        session = self._shown
-        assert session is not None
+        session = self.session
         settings, outcome = session.settings, _outcome(view)
         best = None
         if outcome.index >= 0:

@@ -1,0 +1,163 @@
+"""What values say about the arms: draws of the true means and deviations that fit them.
+
+The means that were observed differ more than the true ones, since noise adds to the spread: the
+leader is usually the luckiest. So the spread of the true means is estimated too. They are taken as
+normal around a common centre, with one of several scales for each arm: many arms may be alike and a
+few far off. The share of each scale is unknown, as are the centre and the variances; Gibbs sampling
+draws them all.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from paceline.core.arrays import Floats
+from paceline.core.words import count
+from paceline.errors import InvalidInput
+from paceline.planning.beliefs import Belief
+from paceline.planning.worlds import Limits, World
+
+_DRAWS = 240
+_BURN_IN, _THIN = 60, 3
+_SCALES = 10
+_NARROWEST = 0.5  # of the scales of the means, in standard errors of a typical arm
+_SHARE = 0.5  # what each scale counts for before anything is seen, in arms
+_WORTH = 4.0  # values that the common variance counts for
+
+
+class Posterior(Belief):
+    """Draws of worlds that fit the values seen, a row of them for each arm; high ones are good.
+
+    The worlds begin with these values. `binary` values are 0 and 1. With `paired`, the k-th values
+    of all arms share what their common seed gives.
+
+    >>> rng = np.random.default_rng(0)
+    >>> belief = Posterior([rng.normal(mean, 1, 50) for mean in (0.0, 0.0, 3.0)])
+    >>> worlds = [belief.draw(np.random.default_rng(seed)) for seed in range(20)]
+    >>> {int(np.argmax(world.means)) for world in worlds}
+    {2}
+    """
+
+    def __init__(
+        self,
+        values: Sequence[Floats],
+        *,
+        binary: bool = False,
+        paired: bool = False,
+        limits: Limits | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.arms = len(values)
+        self.pulls = np.array([one.size for one in values], dtype=np.int64)
+        if self.pulls.min() < 1 or (self.pulls.max() < 2 and not binary):
+            raise InvalidInput(
+                "there are too few values to learn from: some arm has none, or none has two. Make "
+                "the pilot longer"
+            )
+        self.limits = limits
+        self.binary = binary
+        # Only differences matter, unless there are limits; and squares of large values are rounded.
+        centred = not binary and limits is None
+        offset = float(np.concatenate(values).mean()) if centred else 0.0
+        self.values = [one - offset for one in values]
+        self.common = 0.0
+        residuals = self.values
+        if paired and not binary:
+            residuals = _without_shared(self.values)
+            shared = [one - rest for one, rest in zip(self.values, residuals, strict=True)]
+            longest = shared[int(np.argmax(self.pulls))]
+            self.common = float(longest.std()) if longest.size > 1 else 0.0
+        rng = np.random.default_rng((seed, 5))
+        self._means, self._variances = _draws(residuals, rng, binary=binary)
+
+    def draw(self, rng: np.random.Generator) -> World:
+        """One of the draws."""
+        one = int(rng.integers(self._means.shape[0]))
+        means = self._means[one]
+        if self.binary:
+            return World(means, known=self.values)
+        return World(
+            means,
+            np.sqrt(self._variances[one]),
+            common=self.common,
+            known=self.values,
+            limits=self.limits,
+        )
+
+    def describe(self) -> str:
+        """How much was seen."""
+        return f"{count(int(self.pulls.sum()), 'value')} of {self.arms} arms"
+
+
+def _without_shared(values: Sequence[Floats]) -> list[Floats]:
+    """The values less what all arms have in common in pulls with the same seed."""
+    least = min(one.size for one in values)
+    longest = max(one.size for one in values)
+    apart = np.full((len(values), longest), np.nan)
+    for arm, one in enumerate(values):
+        apart[arm, : one.size] = one - one[:least].mean()
+    there = np.isfinite(apart)
+    shared = np.where(there, apart, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    shared[there.sum(axis=0) < 2] = 0.0  # of one arm alone nothing can be told apart
+    return [one - shared[: one.size] for one in values]
+
+
+def _draws(
+    values: Sequence[Floats], rng: np.random.Generator, *, binary: bool
+) -> tuple[Floats, Floats]:
+    """Means and variances, a row per draw."""
+    pulls = np.array([one.size for one in values], dtype=np.float64)
+    seen = np.array([one.mean() for one in values])
+    spreads = np.array([((one - one.mean()) ** 2).sum() for one in values])
+    if binary:
+        chances = (seen * pulls + 0.5) / (pulls + 1)
+        common = 1.0
+    else:
+        free = np.maximum(pulls - 1, 0)
+        common = max(float(spreads.sum() / max(free.sum(), 1.0)), 1e-300)
+    means, variances = [], []
+    sampler = _Means(seen, math.sqrt(common / float(np.median(pulls))), rng)
+    for step in range(_BURN_IN + _DRAWS * _THIN):
+        if binary:
+            drawn = chances * (1 - chances)
+        else:
+            degrees = np.maximum(pulls - 1, 0) + _WORTH
+            drawn = (spreads + _WORTH * common) / rng.chisquare(degrees)
+        found = sampler.step(drawn / pulls)
+        if step >= _BURN_IN and (step - _BURN_IN) % _THIN == 0:
+            means.append(np.clip(found, 1e-6, 1 - 1e-6) if binary else found)
+            variances.append(drawn)
+    return np.array(means), np.array(variances)
+
+
+class _Means:
+    """Gibbs sampling of the true means, given the squared errors of those seen."""
+
+    def __init__(self, seen: Floats, error: float, rng: np.random.Generator) -> None:
+        self.seen = seen
+        self.rng = rng
+        self.centre = float(np.median(seen))
+        widest = max(2.0 * float(np.ptp(seen)), 2 * error)
+        self.scales = np.geomspace(_NARROWEST * error, widest, _SCALES) ** 2
+        self.prior = _SHARE * _SCALES * self.scales**0.5 / (self.scales**0.5).sum()
+        self.shares = np.full(_SCALES, 1 / _SCALES)
+
+    def step(self, errors: Floats) -> Floats:
+        """The next draw of all means."""
+        rng, total = self.rng, errors[:, None] + self.scales
+        chances = np.log(self.shares) - 0.5 * (
+            np.log(total) + (self.seen - self.centre)[:, None] ** 2 / total
+        )
+        chances = np.exp(chances - chances.max(axis=1, keepdims=True)).cumsum(axis=1)
+        chosen = (rng.random((errors.size, 1)) * chances[:, -1:] > chances).sum(axis=1)
+        scale = self.scales[np.minimum(chosen, _SCALES - 1)]
+        variance = 1 / (1 / errors + 1 / scale)
+        mean = variance * (self.seen / errors + self.centre / scale)
+        means = mean + np.sqrt(variance) * rng.standard_normal(errors.size)
+        # The centre, given the means and their scales, nearly any being as likely beforehand.
+        weight = float((1 / scale).sum())
+        self.centre = float((means / scale).sum()) / weight + rng.standard_normal() / weight**0.5
+        counts = np.bincount(chosen, minlength=_SCALES)
+        self.shares = np.maximum(rng.dirichlet(counts + self.prior), 1e-12)
+        return np.asarray(means)
