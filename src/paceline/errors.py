@@ -6,6 +6,7 @@ Every message says what was seen and what to do next.
 import difflib
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from paceline.characters import visible
 
@@ -48,7 +49,14 @@ class RaceFailed(PacelineError):
 
 
 class Interrupted(_Visible, KeyboardInterrupt):
-    """A race was interrupted; the message says what is kept, and how to go on."""
+    """A race was interrupted; the message says what is kept, and how to go on.
+
+    `result` is a `Result`: how the race stood then, undecided, with the best arm so far.
+    """
+
+    def __init__(self, message: str = "", result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:

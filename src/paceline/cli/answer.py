@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from paceline.characters import clean
-from paceline.cli.exits import EXIT_UNDECIDED
+from paceline.cli.exits import exit_code
 from paceline.cli.exports import write_exports
 from paceline.display.ending import print_failures, print_notes, print_result, print_warnings
 from paceline.display.window import print_wrapped
@@ -28,4 +28,4 @@ def finish(result: Result, options: argparse.Namespace) -> int:
         print_notes(result.notes, sys.stderr)
         print_warnings(result.warnings, sys.stderr)
         print_failures(result, sys.stderr)
-    return 0 if result.decided else EXIT_UNDECIDED
+    return exit_code(result)

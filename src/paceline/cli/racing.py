@@ -2,7 +2,7 @@
 
 import argparse
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from paceline import races
@@ -11,6 +11,8 @@ from paceline.cli.exports import add_exports, check_exports
 from paceline.commands import Command
 from paceline.display.screen import Screen, make_screen
 from paceline.display.window import print_facts
+from paceline.errors import Interrupted
+from paceline.result import Result
 
 _ANY_POOL = 4096  # cores: as many as a pull may ask for
 FILE_HELP = "the race: command, arms and options in TOML"
@@ -44,8 +46,18 @@ def run_race(
     if options.dry_run:
         print_facts(races.prepare(command, arms, **keywords).describe())
         return 0
-    with watching(options) as screen:
-        result = races.race(command, arms, **keywords, progress=screen)
+    return answer(options, lambda screen: races.race(command, arms, **keywords, progress=screen))
+
+
+def answer(options: argparse.Namespace, race: Callable[[Screen | bool], Result]) -> int:
+    """Race, and print how it ended, or how it stood when it was interrupted; the exit code."""
+    try:
+        with watching(options) as screen:
+            result = race(screen)
+    except Interrupted as error:
+        if error.result is not None and (error.result.pulls or options.json):
+            finish(error.result, options)
+        raise
     return finish(result, options)
 
 

@@ -4,7 +4,6 @@ import argparse
 
 from paceline import races
 from paceline.cli import racing, submitting
-from paceline.cli.answer import finish
 from paceline.cli.exports import check_exports
 from paceline.cli.flags import add_options, given
 
@@ -44,6 +43,4 @@ def run(options: argparse.Namespace) -> int:
     path = changes.pop("journal")
     if submitting.is_submitted(options, changes.get("engine")):
         return submitting.submit(options, path, {})
-    with racing.watching(options) as screen:
-        result = races.resume(path, progress=screen, **changes)
-    return finish(result, options)
+    return racing.answer(options, lambda screen: races.resume(path, progress=screen, **changes))

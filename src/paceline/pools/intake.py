@@ -130,7 +130,9 @@ class Intake:
             if good:
                 yield good, values[:bad], seconds[:bad]
             (wrong,), done = split(rest, 1)
-            what = f"gave {values[bad]:g}, which is outside the declared values"
+            value = f"{values[bad]:g}"
+            value = repr(values[bad]) if allowed(float(value)) else value  # it is only just outside
+            what = f"gave {value}, which is outside the declared values"
             self._fail(wrong, Failure("out of bounds", what))
             values, seconds = values[bad + 1 :], seconds[bad + 1 :]
         if done:

@@ -25,7 +25,8 @@ _OF_A_SESSION = _LONG_RACE, _UNDECIDED, TABLE, _JOURNAL = ("long", "undecided", 
 _LOST = "lost"
 # About the work, or the machine, whatever the values are.
 LASTING = CHANGED, UNKNOWN = ("changed", "unknown")
-_NOT_OF_VALUES = frozenset({*_OF_A_SESSION, *LASTING, _LOST, RUNNING})
+DECLARED = "declared"
+_NOT_OF_VALUES = frozenset({*_OF_A_SESSION, *LASTING, _LOST, RUNNING, DECLARED})
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,13 @@ import numpy as np
 
 from paceline.commands import Command
 from paceline.core.rounds import Verdict
-from paceline.durations import say_seconds
 from paceline.engines.base import Workers
-from paceline.errors import Interrupted, RaceFailed
+from paceline.errors import RaceFailed
 from paceline.journal import Journal
 from paceline.journal.records import RaceEnded, Record
 from paceline.pools.clock import RaceClock
 from paceline.pools.dispatcher import Dispatcher
 from paceline.pools.model import PoolModel
-from paceline.races.advice import how_to_resume, resumes_alone
 from paceline.races.changes import (
     Change,
     changes_since,
@@ -28,7 +26,6 @@ from paceline.races.changes import (
     say_changes,
 )
 from paceline.races.concerns import CHANGED, UNKNOWN, say_left_running, warn
-from paceline.races.forms import name_of, write_policy
 from paceline.races.history import RUNNING, History
 from paceline.races.identity import (
     ending_in,
@@ -38,6 +35,7 @@ from paceline.races.identity import (
     recalled_options,
     session_of,
 )
+from paceline.races.interrupted import interrupted
 from paceline.races.past import Past
 from paceline.races.sameness import check_same
 from paceline.races.session import Session, Stopped
@@ -131,6 +129,8 @@ def run_recorded(
             workers = settings.engine.open(settings.workload(), settings.rules.cores)
         except OSError as error:
             raise _failed(f"the workers cannot be started: {error}", journal) from None
+        except KeyboardInterrupt:
+            raise interrupted(replayed(settings, history)) from None
         result = _race(settings, workers, clock, journal, history, screen, start, host)
     finally:
         if screen is not None:
@@ -196,6 +196,7 @@ def _race(
     )
     watch = None if screen is None else screen.update
     audience = Audience(watch, settings.options["callbacks"], host.loud)
+    session: Session | None = None
     try:
         begun = replace(session_of(settings, history.elapsed), work=start.work)
         history.take(begun)
@@ -211,7 +212,8 @@ def _race(
         raise _failed(str(error), journal) from None
     except KeyboardInterrupt:
         dispatcher.finish()
-        raise Interrupted(_how_to_resume(settings, dispatcher)) from None
+        session = session or _session(settings, dispatcher, history, audience)
+        raise interrupted(session) from None
     finally:
         left = dispatcher.finish()
     if isinstance(outcome, Stopped):
@@ -269,17 +271,6 @@ def _holds_environment(settings: Settings) -> bool:
 
 def _is_command(settings: Settings) -> bool:
     return isinstance(settings.evaluate, Command)
-
-
-def _how_to_resume(settings: Settings, dispatcher: Dispatcher) -> str:
-    after = f"interrupted after {say_seconds(dispatcher.clock.elapsed())}"
-    pulls, journal = dispatcher.pulls, settings.options["journal"]
-    if journal is None:
-        return f"{after}; its {pulls} pulls are lost. With a journal, it could be resumed"
-    what, policy = name_of(settings.evaluate), write_policy(settings.policy)
-    alone = resumes_alone(what, policy, settings.engine.name)
-    how = how_to_resume(str(journal), what, alone=alone)
-    return f"{after}; {pulls} pulls are recorded in {journal}. To resume: {how}"
 
 
 def _screen(progress: Any) -> Any:

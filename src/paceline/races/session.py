@@ -24,6 +24,7 @@ from paceline.pools.books import Books
 from paceline.pools.dispatcher import Dispatcher
 from paceline.pools.interruptions import ArmsFailed, NotAsAssumed, RecordsEnded
 from paceline.pools.model import NO_IDEA
+from paceline.races.declared import contradictions
 from paceline.races.history import Plan
 from paceline.races.sentence import describe_failure
 from paceline.races.settings import Settings
@@ -78,6 +79,7 @@ class Session:
                     verdict = replace(outcome, arms=self.phase.racing[outcome.arms])
                     return self.teller.believe(verdict, self.phase)
                 if isinstance(outcome, ArmsFailed):
+                    self.teller.check_declared()
                     outcome = self._unless_dropped(outcome)
                 if isinstance(outcome, Stopped | RecordsEnded):
                     return outcome
@@ -292,7 +294,9 @@ class Session:
         if not drops:
             failure = attempts.out[failed.arms[0]]
             head = "the race was stopped because an arm failed (on_failure='stop')"
-        return Stopped(f"{head}: {describe_failure(settings.labels[failure.arm], failure)}")
+        what = describe_failure(settings.labels[failure.arm], failure)
+        advice = contradictions(settings, attempts)
+        return Stopped(f"{head}: {what}{f'. {advice}' if advice else ''}")
 
 
 def _is_binary(value: float) -> bool:

@@ -15,8 +15,9 @@ from paceline.durations import say_seconds
 from paceline.journal.records import FieldChanged
 from paceline.policies.base import Pacer
 from paceline.pools.dispatcher import Dispatcher
-from paceline.races.concerns import TABLE, Concerns, Contenders
+from paceline.races.concerns import DECLARED, TABLE, Concerns, Contenders
 from paceline.races.contradiction import contradiction
+from paceline.races.declared import contradictions, without_claims
 from paceline.races.sentence import describe_losses
 from paceline.races.settings import Settings
 from paceline.races.snapshot import View, standing_of
@@ -158,7 +159,14 @@ class Teller:
             self.concerns.undecided(self._contenders(verdict.arms.tolist(), values), at)
         if verdict.decided and verdict.confidence is not None:
             self._explain_table(verdict.arms.tolist(), values, at)
-        return verdict
+        self.check_declared()
+        return without_claims(verdict, self.settings, self.dispatcher.books.attempts)
+
+    def check_declared(self) -> None:
+        """Warn of values that the user had ruled out."""
+        text = contradictions(self.settings, self.dispatcher.books.attempts)
+        if text:
+            self.concerns.say(DECLARED, text, self.dispatcher.clock.elapsed())
 
     def _explain_table(self, chosen: list[int], values: Sequence[Floats], at: float) -> None:
         settings = self.settings
