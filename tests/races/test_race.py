@@ -222,7 +222,7 @@ def test_what_is_no_finite_number_is_a_failure(value: Any) -> None:
 
 def test_values_outside_what_was_declared_are_failures() -> None:
     result = race(noisy, [0.5, 3.0, 0.2], bounds=(-1, 1), confidence=0.9, progress=False)
-    assert [record.status for record in result.arms] == ["best", "failed", "out"]
+    assert [record.status for record in result.arms] == ["in", "failed", "out"]
     assert "declared" in result.arms[1].failure
 
 
@@ -285,7 +285,7 @@ def test_bad_input_is_refused_before_anything_runs(change: dict[str, Any], messa
 
 def test_a_given_scaling_too_slow_for_the_deadline_is_refused() -> None:
     slow = paceline.CorePool(2, lambda cores: 100.0)
-    with pytest.raises(InvalidInput, match="raise the deadline"):
+    with pytest.raises(InvalidInput, match="raise it to 100 s at least"):
         race(noisy, [0.0, 1.0], cores=2, deadline=10, scaling=slow)
     with pytest.raises(InvalidInput, match="the pool has 3"):
         race(noisy, [0.0, 1.0], cores=3, deadline=10, scaling=slow)

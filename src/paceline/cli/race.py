@@ -25,7 +25,9 @@ With -L the command is a template: {name} is filled in for every arm, {seed} and
 unchanged, and it finds its seed and cores in $PACELINE_SEED and $PACELINE_CORES.
 
 Exit codes: 0 a verdict, 2 bad input, 3 undecided at a limit, 4 stopped by
-failures, 130 interrupted (by Ctrl-C or SIGTERM; says how to resume)."""
+failures (or undecided because of values outside --bounds), 5 undecided at the
+deadline though a confidence was asked for, too, 130 interrupted (by Ctrl-C or
+SIGTERM; prints the best so far, and how to resume)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import NOTHING, Conditions, Results, Round, Verdict
 from paceline.core.scaling import Scaling
 from paceline.core.tally import Tally
-from paceline.errors import InvalidInput
+from paceline.errors import InvalidInput, at_least
 
 Goal = Literal["confidence", "deadline"]
 
@@ -61,9 +61,13 @@ class Task:
             positive(self.deadline, "deadline")
             one = self.scaling.seconds(1.0)
             if self.deadline < one:
+                cores = getattr(self.scaling, "cores", None)
+                pool = "the whole pool" if cores is None else f"{cores} cores"
+                enough = at_least(self.scaling.seconds(float(self.arms)))
                 raise InvalidInput(
-                    f"deadline {self.deadline:g} s is shorter than one pull on the whole pool "
-                    f"({one:g} s): raise the deadline"
+                    f"deadline {self.deadline:g} s is shorter than one pull (about {one:g} s on "
+                    f"{pool}): raise it to {enough} s at least, in which each of the {self.arms} "
+                    "arms can be pulled once"
                 )
 
     @property

@@ -21,7 +21,13 @@ _WORTH_A_LOOK = 1.3  # times as many pulls as at the last look
 _A_WHILE_SECONDS = 10.0  # after this, a screen may say that a race takes long
 _MINUTE_SECONDS = 60.0  # after this, a warning may, if there is no screen
 _LONG = 5.0  # times the time so far: tied arms always seem to need nine times that
-_OF_A_SESSION = _LONG_RACE, _UNDECIDED, TABLE, _JOURNAL = ("long", "undecided", "table", "journal")
+_OF_A_SESSION = _LONG_RACE, _UNDECIDED, TABLE, _JOURNAL, LATE = (
+    "long",
+    "undecided",
+    "table",
+    "journal",
+    "late",
+)
 _LOST = "lost"
 # About the work, or the machine, whatever the values are.
 LASTING = CHANGED, UNKNOWN = ("changed", "unknown")

@@ -27,11 +27,8 @@ def contradictions(settings: Settings, attempts: Attempts) -> str:
     remedy = "bounds= that hold every value, or without bounds="
     if settings.options["bounds"] is None:
         remedy = "noise='auto', or with bounds="
-    elsewhere = ""
-    if settings.options["journal"] is not None:
-        elsewhere = " and another journal, since what is assumed of a race cannot change"
     what = f"{_declared(settings)} does not hold, so nothing is guaranteed: {_say(settings, seen)}"
-    return f"{what}. Race again with {remedy}{elsewhere}"
+    return f"{what}. Start a new race (and a new journal) with {remedy}"
 
 
 def without_claims(verdict: Verdict, settings: Settings, attempts: Attempts) -> Verdict:

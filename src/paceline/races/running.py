@@ -25,7 +25,7 @@ from paceline.races.changes import (
     in_the_way,
     say_changes,
 )
-from paceline.races.concerns import CHANGED, UNKNOWN, say_left_running, warn
+from paceline.races.concerns import CHANGED, LATE, UNKNOWN, say_left_running, warn
 from paceline.races.history import RUNNING, History
 from paceline.races.identity import (
     ending_in,
@@ -36,6 +36,7 @@ from paceline.races.identity import (
     session_of,
 )
 from paceline.races.interrupted import interrupted
+from paceline.races.lateness import too_little_left
 from paceline.races.past import Past
 from paceline.races.sameness import check_same
 from paceline.races.session import Session, Stopped
@@ -205,6 +206,9 @@ def _race(
         host.begun(session)
         for kind, text in start.worries.items():
             session.teller.concerns.say(kind, text, history.elapsed)
+        late = too_little_left(session.books.times, session.deadline - history.elapsed)
+        if late:
+            session.teller.concerns.say(LATE, late, history.elapsed)
         if journal is not None:
             journal.mishap = session.teller.concerns.warn_of_journal
         outcome = session.run()

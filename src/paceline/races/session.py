@@ -14,7 +14,6 @@ import numpy as np
 from paceline.core.arrays import Ints
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import Interruption, Round, Verdict
-from paceline.durations import say_seconds
 from paceline.errors import InvalidInput
 from paceline.journal.records import PlanMade
 from paceline.loop import run
@@ -26,6 +25,7 @@ from paceline.pools.interruptions import ArmsFailed, NotAsAssumed, RecordsEnded
 from paceline.pools.model import NO_IDEA
 from paceline.races.declared import contradictions
 from paceline.races.history import Plan
+from paceline.races.lateness import too_late
 from paceline.races.sentence import describe_failure
 from paceline.races.settings import Settings
 from paceline.races.telling import Phase, Teller
@@ -281,7 +281,7 @@ class Session:
         return verdict
 
     def _too_late(self) -> str:
-        return f"the deadline of {say_seconds(self.deadline)} was reached"
+        return too_late(self.deadline, self.dispatcher)
 
     def _unless_dropped(self, failed: ArmsFailed) -> ArmsFailed | Stopped:
         """Stop if the user said so, or if no arm is left; otherwise the arms are dropped."""
