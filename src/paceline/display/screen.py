@@ -1,4 +1,4 @@
-"""What is shown while a race is under way: a live table on a terminal, plain lines in a log."""
+"""What is shown while a race is under way: a live table, or plain lines in a log."""
 
 import os
 import sys
@@ -6,6 +6,7 @@ from typing import Protocol, TextIO
 
 from paceline.display.lines import PlainLines
 from paceline.display.live import LiveTable
+from paceline.display.notebook import NotebookTable, in_notebook
 from paceline.result import Result
 from paceline.story.standing import Standing
 
@@ -23,14 +24,16 @@ class Screen(Protocol):
 def make_screen(
     progress: bool | None, stream: TextIO | None = None, *, keep: bool = True
 ) -> Screen | None:
-    """Choose what to show: a live table on a terminal, else plain lines if `progress` is True.
+    """Choose what to show: a live table in a notebook or on a terminal, else plain lines.
 
-    With None, only a terminal is written to: a library leaves logs alone. `keep` leaves the final
+    Plain lines only if `progress` is True: a library leaves logs alone. `keep` leaves the final
     table on the terminal.
     """
-    stream = sys.stderr if stream is None else stream
     if progress is False:
         return None
+    if stream is None and in_notebook():
+        return NotebookTable()
+    stream = sys.stderr if stream is None else stream
     if stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
         return LiveTable(stream, keep=keep)
     return PlainLines(stream) if progress else None

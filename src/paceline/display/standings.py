@@ -25,7 +25,7 @@ class Line(NamedTuple):
 
 def standing_lines(standing: Standing, width: int, height: int) -> list[Line]:
     """The live table: time, cores and pulls, then as many of the best arms as fit."""
-    head = [Line(line, "bold") for line in _wrap_parts(_headline(standing), width)]
+    head = [Line(line, "bold") for line in _wrap_parts(headline(standing), width)]
     said = [*standing.notes, *(f"WARNING: {text}" for text in standing.warnings)]
     if standing.outlook:
         said.append(standing.outlook)
@@ -84,7 +84,8 @@ def describe_rest(arms: Sequence[ArmRecord]) -> str:
     return f"… and {len(arms)} more: {', '.join(parts)}"
 
 
-def _headline(standing: Standing) -> list[str]:
+def headline(standing: Standing) -> list[str]:
+    """How far a race is, in parts: time, cores, pulls, rounds, arms."""
     parts = [say_seconds(standing.elapsed)]
     if standing.deadline is not None:
         left = standing.deadline - standing.elapsed

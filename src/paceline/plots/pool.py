@@ -12,6 +12,7 @@ from paceline.plots.drawing import (
     FAILED,
     GREY,
     Axes,
+    foreground,
     legend_above,
     name,
     note,
@@ -66,6 +67,8 @@ def draw(ax: Axes, story: Story, most: int = MOST_ARMS) -> Axes:
         uses = _draw_shares(ax, story, colours, unit)
         wide = timeline.elapsed / _BINS
         note(ax, f"{count(blocks.arm.size, 'pull')}: averages over {wide:.2g} s")
+    for edge in np.cumsum(nodes)[:-1]:
+        ax.axhline(edge, color=foreground(), linewidth=1.2, zorder=3)
     for at, _, _ in story.milestones.sessions[1:]:  # it was resumed
         ax.axvline(at / unit, color=GREY, linestyle=":", linewidth=1)
     ax.set_xlim(0, max(timeline.elapsed, float(timeline.end.max())) / unit)

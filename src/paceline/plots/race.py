@@ -48,7 +48,8 @@ def draw(ax: Axes, story: Story, most: int = MOST_ARMS) -> Axes:
     others = [rest[place] for place in places] if rest else []  # from the best to the worst
     courses = [sums.course(record.index) for record in few]
     lines = [sums.course(record.index) for record in others]
-    _draw_others(ax, lines, unit)
+    fallen = [record.index in story.milestones.falls for record in others]
+    _draw_others(ax, lines, fallen, unit)
     low, high = _height(courses, lines)
     handles = []
     for rank, (record, course) in enumerate(zip(few, courses, strict=True)):
@@ -109,7 +110,7 @@ class _Sums:
         return Course(moments, middle + total / known, low, high)
 
 
-def _draw_others(ax: Axes, courses: list[Course], unit: float) -> None:
+def _draw_others(ax: Axes, courses: list[Course], fallen: list[bool], unit: float) -> None:
     from matplotlib.collections import LineCollection
 
     if not courses:
@@ -117,7 +118,7 @@ def _draw_others(ax: Axes, courses: list[Course], unit: float) -> None:
     lines = [np.column_stack([one.at / unit, one.means]) for one in courses]
     strength = 0.6 if len(lines) < 30 else 0.35
     ax.add_collection(LineCollection(lines, colors=GREY, linewidths=0.8, alpha=strength, zorder=1))
-    ends = np.array([line[-1] for line in lines])
+    ends = np.array([line[-1] for line in lines])[fallen]
     ax.plot(*ends.T, "x", color=GREY, markersize=4, alpha=min(2 * strength, 1.0), zorder=2)
 
 

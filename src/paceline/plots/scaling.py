@@ -48,6 +48,8 @@ def draw(ax: Axes, story: Story) -> Axes:
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     _set_ticks(ax, counts)
+    if counts.size == 1 and story.scaling is None:
+        ax.set_xlim(counts[0] / 2, counts[0] * 2)
     ax.set(xlabel="cores of a pull", ylabel="time of a pull")
     tidy(ax)
     ax.legend(frameon=False, fontsize="small")

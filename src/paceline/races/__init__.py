@@ -114,7 +114,7 @@ def race(
     has changed since, is refused; `accept_changes` resumes with the changed function.
 
     `callbacks` are called with a `Standing` after every round; one that returns True stops the
-    race. `progress` shows the standings; None shows them only if standard error is a terminal.
+    race. `progress` shows the standings; None shows them in a notebook, and on a terminal.
     """
     given = dict(locals())
     return prepare(given.pop("evaluate"), given.pop("arms"), **given).run()

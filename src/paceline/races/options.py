@@ -239,7 +239,7 @@ _ALL = (
         "progress",
         None,
         "bool",
-        "show the standings (default: if standard error is a terminal)",
+        "show the standings (default: in a notebook, and if standard error is a terminal)",
         checks.progress,
         RECORD,
         words=None,

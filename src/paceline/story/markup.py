@@ -56,6 +56,11 @@ def block(*parts: str) -> str:
     return f'<div style="overflow-x:auto">{"".join(parts)}</div>'
 
 
+def folded(text: str, inside: str) -> str:
+    """A sentence that unfolds to what is `inside`, which is HTML already."""
+    return f"<details><summary>{escape(shown(text, _LONGEST))}</summary>{inside}</details>"
+
+
 def standing_table(standing: Standing) -> str:
     """The best of the arms."""
     arms = standing.ranked()
