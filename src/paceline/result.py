@@ -12,6 +12,7 @@ from paceline.story.brief import describe_result
 from paceline.story.columns import arm_columns, plain_parameters
 from paceline.story.frames import frame
 from paceline.story.markup import of_result
+from paceline.story.printouts import Printouts
 from paceline.story.standing import ArmRecord, Standing, Status
 from paceline.story.story import Story
 from paceline.story.timeline import CoreTime, Timeline
@@ -130,6 +131,11 @@ class Result(Generic[Arm]):
     def values(self) -> Values:
         """A row per pull: arm, number, seed, value, seconds, cores and when it ended."""
         return self.story.values
+
+    @property
+    def printed(self) -> Printouts:
+        """What pulls printed, as far as it is kept; `.of(arm)` has that of an arm."""
+        return self.story.printed
 
     @property
     def timeline(self) -> Timeline:

@@ -545,7 +545,7 @@ def test_a_straggler_is_handed_out_twice_if_backups_are_allowed() -> None:
 
 def test_its_options_are_those_of_race() -> None:
     names = set(inspect.signature(Race).parameters) - {"arms"}
-    assert set(OPTIONS) - names == {"engine", "memory_per_pull", "unit"}
+    assert set(OPTIONS) - names == {"engine", "memory_per_pull", "unit", "keep_prints"}
     assert names <= set(OPTIONS)
     with pytest.raises(InvalidInput, match="confidence"):
         Race(ARMS, confidence=2.0)

@@ -47,6 +47,7 @@ OTHER: dict[str, Any] = {
     "retries": 5,
     "on_failure": "stop",
     "backups": False,
+    "keep_prints": False,
     "journal": "other.jsonl",
     "accept_changes": True,
     "labels": ("a", "b", "c"),
@@ -212,7 +213,7 @@ def test_what_the_journal_keeps_comes_back_as_it_was(name: str, value: Any) -> N
 CHANGES: dict[str, Any] = {
     "deadline": "30s", "max_pulls": 12, "engine": "local", "cores": 1, "cores_per_pull": 1,
     "scaling": "power:0.3", "timeout": "20s", "retries": 0, "on_failure": "stop", "backups": False,
-    "memory_per_pull": "1MB", "unit": "gpus",
+    "memory_per_pull": "1MB", "unit": "gpus", "keep_prints": False,
 }  # fmt: skip
 
 

@@ -25,11 +25,12 @@ FailureKind = Literal[
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a pull gave no value: in a word, in a sentence, and as the traceback or stderr."""
+    """Why a pull gave no value: in a word, in a sentence, and as a traceback; what it printed."""
 
     kind: FailureKind
     message: str
     detail: str = ""
+    printed: str = ""
 
     @property
     def blames_one(self) -> bool:
@@ -64,12 +65,14 @@ class Began:
 class Values:
     """The next pulls of a job, in order, gave these values.
 
-    `seconds` says how long each of them took.
+    `seconds` says how long each of them took, and `printed` what those of them printed that did:
+    the place of each among these values, and the text.
     """
 
     job: int
     values: list[float]
     seconds: list[float]
+    printed: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +94,13 @@ class Failed:
 class Lost:
     """The job is over, and none of its pulls is to blame.
 
-    `why` says what the machine did to it; it is empty if the job was told to end.
+    `why` says what the machine did to it; it is empty if the job was told to end. Then `printed`
+    may have what the pull had printed that was under way.
     """
 
     job: int
     why: str = ""
+    printed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

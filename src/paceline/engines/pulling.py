@@ -9,10 +9,11 @@ from typing import BinaryIO
 
 from paceline.commands import Command, NoValue, finding
 from paceline.engines.events import Failure
-from paceline.engines.local.process.evaluating import kept, trouble
+from paceline.engines.local.process.evaluating import NoNumber, trouble
 from paceline.engines.local.process.evaluating import number as number_of
+from paceline.engines.local.process.printing import excerpt_of, together
 from paceline.engines.local.process.running import core_variables, run
-from paceline.engines.local.wire import LOG_TAIL, remove_stale, tail
+from paceline.engines.local.wire import remove_stale
 from paceline.engines.workload import Workload
 
 
@@ -24,7 +25,7 @@ def pull(workload: Workload, arm: int, number: int, cores: int) -> float | Failu
     >>> pull(Workload(lambda arm, *, seed: arm + seed, [0.5, 0.25], seeds), 1, number=7, cores=1)
     107.25
     >>> pull(Workload(lambda arm: None, [0.5, 0.25], seeds), 1, number=7, cores=1)
-    Failure(kind='no number', message='gave None, which is not a number', detail='')
+    Failure(kind='no number', message='gave None, which is not a number', detail='', printed='')
 
     The traceback of a failure begins with the user's own lines:
 
@@ -41,7 +42,8 @@ def pull(workload: Workload, arm: int, number: int, cores: int) -> float | Failu
     3.0
     >>> cry = Command.parse("echo {x} is too much >&2; exit 3", shell=True)
     >>> pull(Workload(cry, [{"x": 1}, {"x": 2}], seeds), 1, number=0, cores=1)
-    Failure(kind='exit status', message='ended with status 3', detail='2 is too much\\n')
+    Failure(kind='exit status', message='ended with status 3', detail='',
+            printed='2 is too much\\n')
     """
     if isinstance(workload.evaluate, Command):
         return _run(workload.evaluate, workload, arm, number, cores)
@@ -60,14 +62,13 @@ def _run(
     with _scratch() as stdout, _scratch() as stderr:
         files = stdout.fileno(), stderr.fileno()
         ran = run(invocation.argv, environment, invocation.cwd, *files)
-        if not isinstance(ran, float):
-            kind, message, _ = ran
-            return Failure(kind, message, tail(stderr, LOG_TAIL))
-        output = files[command.value.stream == "stderr"]
-        try:
-            return finding.read(command.value.where, invocation.file, output, ran)
-        except NoValue as error:
-            return Failure("no number", kept(str(error)), tail(stderr, LOG_TAIL))
+        if isinstance(ran, float):
+            output = files[command.value.stream == "stderr"]
+            try:
+                return finding.read(command.value.where, invocation.file, output, ran)
+            except NoValue as error:
+                ran = trouble(NoNumber(str(error)))
+        return Failure(*ran, together(excerpt_of(files[0]), excerpt_of(files[1])))
 
 
 def _scratch() -> BinaryIO:

@@ -68,7 +68,7 @@ def why(error: BaseException, what: str = "") -> Failure:
     """Why a pull gave no value; `what` says what could not be done before it began.
 
     >>> why(KeyboardInterrupt())
-    Failure(kind='killed', message='was interrupted', detail='')
+    Failure(kind='killed', message='was interrupted', detail='', printed='')
     """
     if isinstance(error, KeyboardInterrupt):  # a Ctrl-C reaches all processes of a terminal
         return Failure("killed", "was interrupted")

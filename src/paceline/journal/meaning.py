@@ -6,17 +6,18 @@ checksums. What does not fit is refused where it stands, with what stands before
 
 import math
 import sys
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from paceline.engines.jobs import Run
+from paceline.journal.ranges import Ranges
 from paceline.journal.records import (
     ArmOut,
     ManyReturned,
     PlanMade,
     PoolResized,
     PullFailed,
+    PullsPrinted,
     PullsReturned,
     RaceBegun,
     RaceEnded,
@@ -62,7 +63,7 @@ class Meaning:
         self._times = (0.0, 0.0)  # of the line before the last, and of the last one
         self._shift: float | None = None  # of the last plan; None if there is none
         self._failed: set[int] = set()  # the arms that ever did
-        self._valued: list[_Numbers] = []  # of each arm, the pulls that have a value
+        self._valued: list[Ranges] = []  # of each arm, the pulls that have a value
         self._began = False
 
     def take(self, record: Record) -> None:
@@ -96,7 +97,7 @@ class Meaning:
         if not all(isinstance(label, str) for label in record.labels):
             raise Unsound("has a name of an arm that is no text")
         self._arms = len(record.labels)
-        self._valued = [_Numbers() for _ in record.labels]
+        self._valued = [Ranges() for _ in record.labels]
 
     def _session(self, record: SessionBegun) -> None:
         cores = record.cores or record.options.get("cores")
@@ -150,9 +151,19 @@ class Meaning:
         self._check_arm(record.arm)
         _check_whole(record.pull, "a pull", least=0)
         _check_whole(record.attempt, "an attempt", least=1)
-        if not all(isinstance(one, str) for one in (record.what, record.message, record.detail)):
+        words = (record.what, record.message, record.detail, record.printed)
+        if not all(isinstance(one, str) for one in words):
             raise Unsound("describes a failure without words")
         self._failed.add(record.arm)
+
+    def _printed(self, record: PullsPrinted) -> None:
+        for arm in record.cut:
+            self._check_arm(arm)
+        for arm, number, text in record.pulls:
+            self._check_arm(arm)
+            _check_whole(number, "a pull", least=0)
+            if not isinstance(text, str):
+                raise Unsound("has something printed that is no text")
 
     def _out(self, record: ArmOut) -> None:
         self._check_arm(record.arm)
@@ -214,37 +225,6 @@ class Meaning:
             raise Unsound("names an arm twice, or none")
 
 
-class _Numbers:
-    """Whole numbers, as the ranges that they form: of the pulls of an arm there are few."""
-
-    def __init__(self) -> None:
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-
-    def add(self, start: int, end: int) -> bool:
-        """Add start, …, end − 1; False, and nothing is added, if one of them is there already."""
-        starts, ends = self._starts, self._ends
-        if len(ends) == 1 and ends[0] == start:
-            ends[0] = end
-            return True
-        place = bisect_right(starts, start)
-        if (place and ends[place - 1] > start) or (place < len(starts) and starts[place] < end):
-            return False
-        follows = place > 0 and ends[place - 1] == start
-        precedes = place < len(starts) and starts[place] == end
-        if follows and precedes:
-            ends[place - 1] = ends.pop(place)
-            del starts[place]
-        elif follows:
-            ends[place - 1] = end
-        elif precedes:
-            starts[place] = start
-        else:
-            starts.insert(place, start)
-            ends.insert(place, end)
-        return True
-
-
 def _troubles(check: Callable[..., None], *given: Any) -> list[Unsound]:
     """What a check finds: several may, and the first line that is wrong counts."""
     try:
@@ -291,6 +271,7 @@ _CHECKS: dict[type[Record], Callable[[Meaning, Any], None]] = {
     ManyReturned: Meaning._results,
     TimeSpent: Meaning._spent,
     PullFailed: Meaning._failure,
+    PullsPrinted: Meaning._printed,
     ArmOut: Meaning._out,
     PlanMade: Meaning._plan,
     RoundEnded: Meaning._round,

@@ -4,31 +4,30 @@ Everything reported about a race, while it runs or afterwards, is a fold over th
 recorded did not happen. `at` is in seconds of the race; time while it was interrupted is left out.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
-from typing import Annotated, Any, ClassVar, Self, get_type_hints
+from typing import Any, ClassVar, Self, get_type_hints
 
-from paceline.core.delays import Delays
-from paceline.core.noise import Noise
-from paceline.core.noise.catalog import from_json as read_noise
-from paceline.core.pool import CorePool
-from paceline.engines.jobs import Run
 from paceline.errors import InvalidInput
+from paceline.journal.coding import (
+    PLAIN,
+    AnyNoise,
+    Arms,
+    Coded,
+    Labels,
+    MaybeCosts,
+    MaybeDelays,
+    MaybePool,
+    Nodes,
+    Options,
+    Pool,
+    Runs,
+    Texts,
+)
 
 FORMAT = 2  # added a checksum to every line, and `spent` records
 READABLE = (1, FORMAT)
-
-
-@dataclass(frozen=True)
-class Coded:
-    """How a field that is not a plain value is written and read."""
-
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
-
-
-_PLAIN = Coded(lambda value: value, lambda plain: plain)
 
 
 @dataclass(frozen=True)
@@ -64,38 +63,9 @@ def _fields(kind: str) -> list[tuple[str, Any, Coded]]:
     record = _KINDS[kind]
     hints = get_type_hints(record, include_extras=True)
     return [
-        (one.name, one.default, (*getattr(hints[one.name], "__metadata__", ()), _PLAIN)[0])
+        (one.name, one.default, (*getattr(hints[one.name], "__metadata__", ()), PLAIN)[0])
         for one in fields(record)
     ]
-
-
-def _runs(plain: list[list[int]]) -> tuple[Run, ...]:
-    return tuple(Run(*run) for run in plain)
-
-
-def _options(plain: dict[str, Any]) -> dict[str, Any]:
-    """How the race was run; format 1 wrote some options differently."""
-    if "moment" not in plain:
-        return plain
-    old = dict(plain)
-    moment, seconds, pool, shape = (old.pop(one) for one in ("moment", "deadline", "pool", "shape"))
-    deadline = None if seconds is None else {"seconds": seconds, "moment": moment}
-    scaling = {"pool": pool} if pool else {"shape": shape} if shape else None
-    if old["cores_per_pull"] == [1, old["cores"]]:
-        old["cores_per_pull"] = None  # as if the user gave none
-    return old | {"deadline": deadline, "scaling": scaling, "engine": "local"}
-
-
-Arms = Annotated[tuple[int, ...], Coded(list, tuple)]
-Labels = Annotated[tuple[str, ...], Coded(list, tuple)]
-Runs = Annotated[tuple[Run, ...], Coded(list, _runs)]
-Nodes = Annotated[tuple[int, ...], Coded(list, tuple)]
-Options = Annotated[dict[str, Any], Coded(dict, _options)]
-Pool = Annotated[CorePool, Coded(CorePool.to_json, CorePool.from_json)]
-MaybePool = Annotated[CorePool | None, Coded(CorePool.to_json, CorePool.from_json)]
-MaybeDelays = Annotated[Delays | None, Coded(Delays.to_json, Delays.from_json)]
-MaybeCosts = Annotated[tuple[float, ...] | None, Coded(list, tuple)]
-AnyNoise = Annotated[Noise, Coded(Noise.to_json, read_noise)]
 
 
 @dataclass(frozen=True)
@@ -193,6 +163,20 @@ class PullFailed(Record):
     what: str
     message: str
     detail: str
+    printed: str = ""
+
+
+@dataclass(frozen=True)
+class PullsPrinted(Record):
+    """What pulls printed that gave values: arm, number and text of each; nobody acts on it.
+
+    Of the arms in `cut`, no more is kept.
+    """
+
+    kind = "printed"
+    at: float
+    pulls: Texts
+    cut: Arms = ()
 
 
 @dataclass(frozen=True)
@@ -274,6 +258,7 @@ _KINDS: dict[str, type[Record]] = {
         TimeSpent,
         PullsLost,
         PullFailed,
+        PullsPrinted,
         ArmOut,
         FieldChanged,
         PlanMade,

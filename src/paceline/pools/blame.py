@@ -13,6 +13,8 @@
 Where a worker died in the midst of several pulls, none is charged: each is done again by itself.
 """
 
+from dataclasses import replace
+
 from paceline.engines.events import Failure
 
 MOST_KILLS = 3  # the same pull is charged with the third
@@ -61,4 +63,4 @@ def charge(failure: Failure, before: int) -> Failure:
     raised = failure.message == "was interrupted"  # which no lack of memory does
     cause = "does it raise KeyboardInterrupt?" if raised else "out of memory?"
     message = f"{failure.message}, each of {before + 1} times ({cause})"
-    return Failure(failure.kind, message, failure.detail)
+    return replace(failure, message=message)

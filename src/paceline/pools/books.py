@@ -13,6 +13,7 @@ from paceline.pools.attempts import Attempts
 from paceline.pools.costs import Costs, relative
 from paceline.pools.course import Course
 from paceline.pools.ledger import Ledger
+from paceline.pools.prints import Prints
 from paceline.pools.timekeeping import Timekeeper
 from paceline.pools.usage import Usage
 from paceline.story.timeline import Timeline
@@ -36,6 +37,7 @@ class Books:
         self.attempts = Attempts()
         self.usage = Usage()
         self.course = Course()
+        self.prints = Prints()
         self.pulls = 0  # that have given a value
         self.core_seconds = 0.0  # in which pulls ran
         self.arm_seconds = [0.0] * arms
@@ -44,6 +46,7 @@ class Books:
         """Take a record into account."""
         self.usage.take(record)
         self.course.take(record)
+        self.prints.take(record)
         if isinstance(record, PullsReturned):
             self._take_values(record)
         elif isinstance(record, TimeSpent) and record.why != "starting":

@@ -13,12 +13,13 @@ from paceline.engines.events import (
     Resized,
     Values,
 )
-from paceline.engines.jobs import Run, advance, split
+from paceline.engines.jobs import Run, advance, in_turn, split
 from paceline.journal.records import (
     ArmOut,
     PoolResized,
     PullFailed,
     PullsLost,
+    PullsPrinted,
     PullsReturned,
     TimeSpent,
 )
@@ -85,7 +86,7 @@ class Intake:
                 if one.beaten:
                     self.record_unused(one, "backup")
             else:
-                self._give_up(self._assignments.remove(event.job), _failure(event))
+                self._give_up(self._assignments.remove(event.job), event)
         self._recording.commit()
 
     def record_unused(self, one: Assignment, why: str) -> None:
@@ -104,12 +105,24 @@ class Intake:
         self.setbacks.clear()
         if one.twin is not None:
             self._beat(one.twin)
+        printed = self._printed(one, event)
         done, values, seconds, one.left = advance(one.left, event.values, event.seconds)
         one.worked += sum(seconds)
-        for runs, good, took in self._allowed(done, values, seconds):
+        for runs, good, took in self._allowed(done, values, seconds, printed):
             record = PullsReturned(self._clock.stamp(), one.job.cores, tuple(runs), good, took)
             self._recording.add(record)
             self.surprised |= self.plausible is not None and not all(map(self.plausible, good))
+        if printed:
+            kept, cut = self._recording.books.prints.room(printed)
+            if kept or cut:
+                self._recording.add(PullsPrinted(self._clock.stamp(), kept, cut))
+
+    def _printed(self, one: Assignment, event: Values) -> dict[tuple[int, int], str]:
+        """What pulls printed, by arm and number."""
+        if not event.printed or not self._rules.keeps_prints:
+            return {}
+        pulls = in_turn(one.left)
+        return {pulls[place]: text for place, text in event.printed}
 
     def _beat(self, twin: Assignment) -> None:
         """The twin of this one was first."""
@@ -120,7 +133,11 @@ class Intake:
         self._beaten.append(twin)
 
     def _allowed(
-        self, done: list[Run], values: list[float], seconds: list[float]
+        self,
+        done: list[Run],
+        values: list[float],
+        seconds: list[float],
+        printed: dict[tuple[int, int], str],
     ) -> Iterator[tuple[list[Run], list[float], list[float]]]:
         """What was reported, without values that the user ruled out: such a pull has failed."""
         allowed = self._rules.allowed
@@ -133,12 +150,13 @@ class Intake:
             value = f"{values[bad]:g}"
             value = repr(values[bad]) if allowed(float(value)) else value  # it is only just outside
             what = f"gave {value}, which is outside the declared values"
-            self._fail(wrong, Failure("out of bounds", what))
+            said = printed.pop((wrong.arm, wrong.first), "")
+            self._fail(wrong, Failure("out of bounds", what, printed=said))
             values, seconds = values[bad + 1 :], seconds[bad + 1 :]
         if done:
             yield done, values, seconds
 
-    def _give_up(self, one: Assignment, failure: Failure | None) -> None:
+    def _give_up(self, one: Assignment, event: Failed | Lost) -> None:
         """Handle a job that ended early: what it did not do has to be done again.
 
         If another job does the same pull, that one is the next attempt at it.
@@ -146,10 +164,12 @@ class Intake:
         if one.beaten:
             self.record_unused(one, "backup")
             return
+        failure = _failure(event)
         is_shared = one.twin is not None
         one.part()
         if one.timed_out:
-            failure = Failure("timeout", _too_long(one, self._rules.timeout))
+            printed = event.printed if isinstance(event, Lost) else ""
+            failure = Failure("timeout", _too_long(one, self._rules.timeout), printed=printed)
         if one.cancelled or not one.left:
             failure = None
         if failure is None:
@@ -198,6 +218,7 @@ class Intake:
                 what=failure.kind,
                 message=failure.message,
                 detail=failure.detail,
+                printed=self._kept(failure.printed),
             )
         )
         if attempt <= self._rules.retries:
@@ -206,6 +227,12 @@ class Intake:
         elif run.arm not in attempts.out and self.puts_arms_out:
             self._recording.add(ArmOut(self._clock.stamp(), run.arm))
             self.newly_out.append(run.arm)
+
+    def _kept(self, printed: str) -> str:
+        """What is kept of what a pull printed that failed."""
+        if not self._rules.keeps_prints:
+            return ""
+        return self._recording.books.prints.of_failure(printed)
 
     def _try_again(self, run: Run) -> None:
         """Have one pull done again: in the end while nothing else runs, if that may have hurt."""

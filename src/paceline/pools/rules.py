@@ -20,6 +20,7 @@ class Rules:
     retries: int = 2
     timeout: float = math.inf  # seconds
     allowed: Callable[[float], bool] | None = None  # values that were declared possible
+    keeps_prints: bool = True  # what pulls print
     backups: bool = False  # whether a slow pull may run twice: its value depends on its seed alone
 
     def pool(self, runtime: Callable[[int], float]) -> CorePool:

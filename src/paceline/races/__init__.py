@@ -70,6 +70,7 @@ def race(
     memory_per_pull: Any = None,
     unit: str = "cores",
     backups: bool = True,
+    keep_prints: bool = True,
 ) -> Result[Arm]:
     """Find the best of `arms` by evaluating them, again and again, on this machine's cores.
 
@@ -112,6 +113,9 @@ def race(
     the race stops (`"stop"`). With a `journal` (a path) everything is recorded: call an interrupted
     or killed race again, and it resumes from there. A journal of other arms, or of a function that
     has changed since, is refused; `accept_changes` resumes with the changed function.
+
+    What pulls print is kept, up to a limit, in `result.printed` and in the journal, unless
+    `keep_prints=False`.
 
     `callbacks` are called with a `Standing` after every round; one that returns True stops the
     race. `progress` shows the standings; None shows them in a notebook, and on a terminal.

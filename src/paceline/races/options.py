@@ -208,6 +208,16 @@ _ALL = (
         short="-j",
     ),
     Option(
+        "keep_prints",
+        True,
+        "",
+        "keep what pulls print, up to a limit, in the result and in the journal",
+        checks.truth,
+        RECORD,
+        kept="session",
+        flag="on or off",
+    ),
+    Option(
         "accept_changes",
         False,
         "",

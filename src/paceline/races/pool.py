@@ -38,6 +38,7 @@ def rules_of(options: Mapping[str, Any], available: AvailableCores) -> Rules:
         asked=asked,
         retries=options["retries"],
         timeout=timeout,
+        keeps_prints=options["keep_prints"],
     )
 
 

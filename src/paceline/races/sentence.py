@@ -61,8 +61,14 @@ def _list(names: Sequence[str]) -> str:
 def describe_failure(label: str, failure: PullFailed, *, in_full: bool = True) -> str:
     """What happened; in full, followed by the traceback or what was printed."""
     said = f"pull {failure.pull} of arm {arm_name(label)} {failure.message}"
-    detail = failure.detail.strip() if in_full else ""
+    detail = detail_of(failure) if in_full else ""
     return f"{said}\n{detail}" if detail else said
+
+
+def detail_of(failure: PullFailed) -> str:
+    """The traceback, if there is one, and what the pull had printed."""
+    detail, printed = failure.detail.strip(), failure.printed.strip("\n")
+    return f"{detail}\nIt printed:\n{printed}" if detail and printed else detail or printed
 
 
 def describe_losses(attempts: Attempts) -> str:

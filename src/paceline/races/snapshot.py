@@ -14,7 +14,7 @@ from paceline.core.rounds import Verdict
 from paceline.core.tally import Tally
 from paceline.pools.books import Books
 from paceline.races.recipe import recipe_of
-from paceline.races.sentence import describe_failure, sentence
+from paceline.races.sentence import describe_failure, detail_of, sentence
 from paceline.races.settings import Settings
 from paceline.result import Result
 from paceline.story.standing import ArmRecord, Standing, Status, ranked
@@ -114,9 +114,19 @@ def story_of(
         core_seconds=books.core_seconds,
         scaling=scaling,
         troubles=tuple(
-            Trouble(one.at, one.arm, one.pull, one.attempt, one.what, one.message, one.detail)
+            Trouble(
+                one.at,
+                one.arm,
+                one.pull,
+                one.attempt,
+                one.what,
+                one.message,
+                detail_of(one),
+                one.printed,
+            )
             for one in books.attempts.failures
         ),
+        printed=books.prints.printouts(),
         parameters=settings.parameters,
     )
 

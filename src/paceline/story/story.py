@@ -8,6 +8,7 @@ from paceline.characters import shown
 from paceline.commands import Command
 from paceline.core.noise import Noise
 from paceline.core.pool import CorePool
+from paceline.story.printouts import Printouts
 from paceline.story.standing import Standing
 from paceline.story.timeline import Timeline
 from paceline.story.values import Values
@@ -28,7 +29,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Trouble:
-    """A pull that failed: for the `attempt`-th time, why, and what it printed."""
+    """A pull that failed: for the `attempt`-th time, why, and what it printed.
+
+    `detail` has the traceback, if there is one, and all that was printed.
+    """
 
     at: float
     arm: int
@@ -37,6 +41,7 @@ class Trouble:
     kind: str
     message: str
     detail: str = ""
+    printed: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,7 @@ class Story:
     core_seconds: float = 0.0  # of all pulls, also those that were cancelled
     scaling: CorePool | None = None  # as given, or as learned so far
     troubles: tuple[Trouble, ...] = ()
+    printed: Printouts = Printouts()  # noqa: RUF009 - it is frozen
     parameters: tuple[Mapping[str, Any] | None, ...] = ()  # of each arm, if it has any
 
     def parameters_of(self, arm: int) -> Mapping[str, Any]:

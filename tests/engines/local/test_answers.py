@@ -67,9 +67,9 @@ def test_a_failure_that_is_none(text: bytes) -> None:
 
 
 def test_a_message_may_not_say_that_it_is_longer_than_it_is() -> None:
-    head = struct.Struct("<BBIIQ")
+    head = struct.Struct("<BBIIQQ")
     with pytest.raises(Malformed, match="shorter than it says"):
-        decode(head.pack(0xA7, 1, 0, 2**32 - 1, 3) + bytes(100))
+        decode(head.pack(0xA7, 1, 0, 2**32 - 1, 3, 0) + bytes(100))
     with pytest.raises(Malformed, match="longer than it says"):
         decode(encode("finished", 3) + b"x")
 

@@ -57,7 +57,7 @@ def test_a_command_harms_nobody_else(name: str, tmp_path: Path) -> None:
             assert workers.wait(1.0) == []
             assert time.monotonic() - began < 10.0  # the driver waits as long as it is told to
             workers.end(0)
-            assert until(workers, ends) == [Lost(0)]
+            assert isinstance(ends(until(workers, ends))[0], Lost)
         else:
             events = run(workers, job(0, arm=0))
             (end,) = ends(events).values()

@@ -98,13 +98,3 @@ def test_only_the_end_of_much_output_is_read_for_the_last_number() -> None:
     with pytest.raises(NoValue, match="with a word of more than 65,536 bytes"):
         read("last", b"7 " + b"x" * (1 << 17))
     assert Value("last") == parse_value("last")
-
-
-def test_the_tail_of_a_file_that_was_cut_off_begins_anew() -> None:
-    with tempfile.TemporaryFile(buffering=0) as file:
-        file.write(b"one two")
-        assert wire.tail(file, 100) == "one two"
-        assert wire.tail(file, 100, start=4) == "two"
-        assert wire.tail(file, 2, start=4) == "wo"
-        file.truncate(3)
-        assert wire.tail(file, 100, start=4) == "one"

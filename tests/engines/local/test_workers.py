@@ -104,17 +104,7 @@ def test_the_first_failure_ends_a_job_and_the_values_before_it_count() -> None:
         assert values(events) == [1.0]
         assert failure(events).kind == "no number"
         assert failure(events).message == "gave nan"
-        assert failure(events).detail == "seed 100\nseed 101\n"  # of this job only
-
-
-def test_of_what_a_pull_printed_the_end_is_kept() -> None:
-    def prints(arm: float) -> None:
-        print("x" * 100_000 + "end", flush=True)
-
-    with opened(prints) as workers:
-        detail = failure(run(workers, job(0))).detail
-    assert len(detail) == 4_000
-    assert detail.endswith("end\n")
+        assert failure(events).printed == "seed 101\n"  # of this pull only
 
 
 def test_a_worker_that_could_not_load_tries_again() -> None:
@@ -146,7 +136,7 @@ def test_a_worker_that_dies_fails_its_pull() -> None:
         found = failure(run(workers, job(0)))
         assert found.kind == "died"
         assert found.message == "the worker process ended with status 7"
-        assert found.detail == "goodbye\n"
+        assert found.printed == "goodbye\n"
         assert not found.blames_one
         assert failure(run(workers, job(1))).kind == "died"  # another one was started
 
@@ -277,11 +267,11 @@ def test_commands_are_run_and_their_values_read(tmp_path: Path) -> None:
         assert values(events) == [7.5]
         found = failure(run(workers, Job(1, (Run(1, 0, 1),), 2)))
         assert (found.kind, found.message) == ("exit status", "ended with status 3")
-        assert found.detail == "on 2 -1\n"
+        assert found.printed == "on 2 -1\n"
         found = failure(run(workers, Job(2, (Run(2, 0, 1),), 2)))
         assert found.kind == "no number"
         assert found.message.startswith("gave no number: there is no number in the output")
-        assert found.detail == "on 2 0\n"
+        assert found.printed == "nothing\non 2 0\n"
 
 
 def test_a_command_that_cannot_be_started_says_so(tmp_path: Path) -> None:

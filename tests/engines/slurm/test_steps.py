@@ -83,7 +83,7 @@ def test_what_goes_wrong_is_said_as_by_local_workers(tmp_path: Path) -> None:
     with opened("echo too much >&2; exit 3{x}") as driver:
         why = failure(driver, 1)
         assert (why.kind, why.message) == ("exit status", "ended with status 31")
-        assert why.detail == "too much\n"
+        assert why.printed == "too much\n"
     with opened("echo none {x} | tr -d 01") as driver:
         assert failure(driver).kind == "no number"
     with opened("echo {x}; kill -9 $$") as driver:

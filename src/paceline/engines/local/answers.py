@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from paceline.engines.events import Began, Event, Failed, Failure, Finished, Lost, Values
 from paceline.engines.jobs import Job
 from paceline.engines.local.process.messages import Answer, Malformed
 
@@ -52,6 +53,7 @@ class Turn:
             raise Malformed("an answer to another job")
         self._check_turn(answer)
         _check_values(answer.values)
+        _check_printed(answer)
         self._check_seconds(answer.seconds)
         self.answered += len(answer.values)
 
@@ -81,7 +83,37 @@ class Turn:
             )
 
 
+def told(answer: Answer) -> list[Event]:
+    """What an answer says, as events.
+
+    >>> told(Answer("finished", 7, [0.5], [2.0], 0, None, [(0, "hello")]))
+    [Values(job=7, values=[0.5], seconds=[2.0], printed=((0, 'hello'),)), Finished(job=7)]
+    """
+    job, number = answer.job, len(answer.values)
+    if answer.kind == "began":
+        return [Began(job)]
+    events: list[Event] = []
+    if number:
+        printed = tuple((place, text) for place, text in answer.printed if place < number)
+        events.append(Values(job, answer.values, answer.seconds, printed))
+    if answer.kind == "finished":
+        events.append(Finished(job))
+    elif answer.trouble is not None:
+        kind, what, detail = answer.trouble
+        said = "".join(text for place, text in answer.printed if place == number)
+        machine = kind == "machine"  # nobody's pull is to blame
+        failure = Failure(kind, what, detail, said)
+        events.append(Lost(job, what) if machine else Failed(job, failure))
+    return events
+
+
 def _check_values(values: list[float]) -> None:
     # The sum is quick; it may be infinite although all of them are finite.
     if not math.isfinite(sum(values)) and not all(map(math.isfinite, values)):
         raise Malformed("a value that is not finite")
+
+
+def _check_printed(answer: Answer) -> None:
+    most = len(answer.values) - (answer.kind != "failed")
+    if any(not 0 <= place <= most for place, _ in answer.printed):
+        raise Malformed("what was printed by a pull that it does not tell of")

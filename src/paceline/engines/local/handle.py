@@ -1,19 +1,18 @@
 """What the driver holds of one worker process."""
 
-import os
 import pickle
 import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any
 
 from paceline.engines.jobs import Job
 from paceline.engines.local.answers import Turn
-from paceline.engines.local.descriptors import file_with, pair, scratch
+from paceline.engines.local.descriptors import file_with, pair
+from paceline.engines.local.outputs import Outputs
 from paceline.engines.local.process.orders import LARGEST_MESSAGE
 from paceline.engines.local.processors import Place
-from paceline.engines.local.wire import LOG_TAIL, tail
 
 
 @dataclass(eq=False)
@@ -23,11 +22,9 @@ class Handle:
     number: int
     cores: int
     channel: socket.socket
-    log: BinaryIO  # what functions print; for commands, their stderr
-    output: BinaryIO | None  # what a command prints to stdout
+    outputs: Outputs
     processors: list[Place] = field(default_factory=list)  # or devices
     turn: Turn | None = None  # the job it has
-    log_start: int = 0
     spawned: float = field(default_factory=time.monotonic)
     loading_seconds: float = 0.0
     ready: bool = False  # whether it has loaded what it needs
@@ -40,7 +37,7 @@ class Handle:
     def create(cls, number: int, cores: int, *, command: bool) -> tuple["Handle", socket.socket]:
         """The handle of a worker to be started, and the other end of its channel."""
         mine, its = pair()
-        return cls(number, cores, mine, scratch(), scratch() if command else None), its
+        return cls(number, cores, mine, Outputs.create(command=command)), its
 
     @property
     def job(self) -> Job | None:
@@ -50,9 +47,11 @@ class Handle:
     def send(self, job: Job, order: tuple[str, Any]) -> None:
         """Send it a job, to run on its `processors`."""
         self.turn = Turn(job, began=self.ready)
-        if self.output is None:  # a command is a process of its own, and leaves nothing in this one
+        if (
+            self.outputs.stdout is None
+        ):  # a command is a process of its own, and leaves nothing in this one
             self.served.update(run.arm for run in job.runs)
-        self.log_start = os.fstat(self.log.fileno()).st_size
+        self.outputs.begin()
         message = pickle.dumps((job.number, self.processors, *order))
         try:
             if len(message) <= LARGEST_MESSAGE:
@@ -68,13 +67,7 @@ class Handle:
         self.ready = True
         self.loading_seconds = clock() - self.spawned
 
-    def log_tail(self) -> str:
-        """The end of what its job has printed."""
-        return tail(self.log, LOG_TAIL, self.log_start)
-
     def close(self) -> None:
         """Close the channel and the files."""
         self.channel.close()
-        self.log.close()
-        if self.output is not None:
-            self.output.close()
+        self.outputs.close()

@@ -8,14 +8,12 @@
 
 import contextlib
 import os
-from typing import Any, BinaryIO
+from typing import Any
 
 from paceline.commands import Command, finding
 from paceline.engines.jobs import Job
 from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput
-
-LOG_TAIL = 4_000  # bytes of a pull's output that go into a failure
 
 _LONGEST_WORD = 131_071  # bytes that Linux passes to a program as one argument or variable
 
@@ -96,10 +94,3 @@ def remove_stale(file: str | None) -> None:
     if file is not None:
         with contextlib.suppress(OSError):
             os.unlink(file)
-
-
-def tail(file: BinaryIO, most: int, start: int = 0) -> str:
-    """The last bytes of a file as text: from `start` on, or from 0 if it was truncated since."""
-    size = os.fstat(file.fileno()).st_size
-    begin = max(start if start <= size else 0, size - most)
-    return finding.read_at(file.fileno(), size - begin, begin).decode(errors="replace")

@@ -8,14 +8,15 @@ import math
 import selectors
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
-from paceline.engines.events import Began, Event, Failed, Failure, Finished, Loading, Lost, Values
+from paceline.engines.events import Event, Failed, Failure, Loading, Lost
 from paceline.engines.jobs import Job
 from paceline.engines.local import wire
+from paceline.engines.local.answers import told
 from paceline.engines.local.blame import blame
 from paceline.engines.local.descriptors import file_with, is_hung_up
 from paceline.engines.local.handle import Handle
-from paceline.engines.local.process.evaluating import Trouble
 from paceline.engines.local.process.messages import LARGEST_ANSWER, Malformed, decode
 from paceline.engines.local.process.outside import is_shortage
 from paceline.engines.local.processors import Place, Processors
@@ -104,6 +105,8 @@ class LocalWorkers:
         while not ready and not events and (left := until - time.monotonic()) > 0:
             ready = self._selector.select(self._starvation.part(left))
             self._starvation.woken()
+        for worker in self._by_job.values():
+            worker.outputs.limit()
         for key, _ in ready:
             if key.data is None:
                 events += self._hear_supervisor()
@@ -155,7 +158,8 @@ class LocalWorkers:
         worker, its = Handle.create(self._count, cores, command=self._workload.is_command)
         self._count += 1
         with its:
-            files = [its.fileno(), worker.log.fileno(), (worker.output or self._load).fileno()]
+            third = worker.outputs.stdout or self._load
+            files = [its.fileno(), worker.outputs.log.fileno(), third.fileno()]
             threads = self._processors.threads(cores)
             self._supervision.spawn(worker.number, threads, files, share=self._share)
         self._workers[worker.number] = worker
@@ -184,21 +188,12 @@ class LocalWorkers:
         except Malformed as error:
             self._distrust(worker, str(error))
             return []
-        job = turn.job.number
+        worker.outputs.told(answer.at)
         if answer.kind == "began":
             worker.loaded()
-            return [Began(job)]
-        events: list[Event] = []
-        if answer.values:
-            events.append(Values(job, answer.values, answer.seconds))
-        if answer.kind == "values":
-            return events
-        if answer.trouble is None:
-            events.append(Finished(job))
-        else:
-            events.append(_trouble(job, answer.trouble, worker))
-        self._set_free(worker, answer.threads)
-        return events
+        elif answer.kind != "values":
+            self._set_free(worker, answer.threads)
+        return told(answer)
 
     def _distrust(self, worker: Handle, why: str) -> None:
         """End a worker that says what makes no sense: something in its process has gone wrong."""
@@ -256,7 +251,7 @@ class LocalWorkers:
             self._idle.remove(worker)
         job = self._release(worker)
         if job is not None and worker.ended:
-            events.append(Lost(job.number))
+            events.append(Lost(job.number, printed=worker.outputs.rest()))
         elif job is not None:
             events.append(_end_of(job, worker, ended))
         self._ignore(worker)
@@ -269,19 +264,13 @@ class LocalWorkers:
             worker.listening = False
 
 
-def _trouble(job: int, trouble: Trouble, worker: Handle) -> Failed | Lost:
-    """How a job ends whose worker says that something went wrong."""
-    kind, what, detail = trouble
-    if kind == "machine":
-        return Lost(job, what)
-    return Failed(job, Failure(kind, what, detail or worker.log_tail()))
-
-
 def _end_of(job: Job, worker: Handle, ended: Ended) -> Failed | Lost:
     """How a job ends whose worker is gone, though nobody told it to."""
-    detail = ended.text or worker.log_tail()
+    printed = worker.outputs.rest()
     if worker.wrong:
-        return Failed(job.number, Failure("died", worker.wrong, detail))
+        return Failed(job.number, Failure("died", worker.wrong, printed=printed))
     used = len(worker.served) > 1
-    found = blame(ended.status, ended.why, detail, began=worker.ready, used=used)
-    return Lost(job.number, found) if isinstance(found, str) else Failed(job.number, found)
+    found = blame(ended.status, ended.why, ended.text, began=worker.ready, used=used)
+    if isinstance(found, str):
+        return Lost(job.number, found)
+    return Failed(job.number, replace(found, printed=printed))

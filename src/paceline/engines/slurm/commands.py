@@ -3,7 +3,7 @@
 import os
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from paceline.commands import Command, NoValue, Value, finding
@@ -13,6 +13,7 @@ from paceline.engines.local import wire
 from paceline.engines.local.descriptors import scratch
 from paceline.engines.local.process.evaluating import kept
 from paceline.engines.local.process.outside import may_be_from_outside
+from paceline.engines.local.process.printing import TAIL_BYTES, excerpt_of, together
 from paceline.engines.slurm.allocation import Allocation, program
 from paceline.engines.slurm.ending import Ending, without_srun
 from paceline.engines.slurm.step import Lines, Step, environment_of, mpi_request, request_of
@@ -156,10 +157,13 @@ class CommandWorkers(StepWorkers):
             if step.overdue and not pull.course.began:
                 return self.again(job)
             found = self._found(pull, ending)
+            streams = self._printed(pull, ending)
         if isinstance(found, float):
-            return [Values(job.number, [found], [pull.course.seconds]), Finished(job.number)]
+            said = together(*streams, found)
+            given = Values(job.number, [found], [pull.course.seconds], ((0, said),) if said else ())
+            return [given, Finished(job.number)]
         if isinstance(found, Failure):
-            return [Failed(job.number, found)]
+            return [Failed(job.number, replace(found, printed=together(*streams)))]
         if ending.is_by_node:
             return [Lost(job.number, found), *self.suspect(step, ending.complaint)]
         if not pull.course.began and ending.is_by_controller:
@@ -175,12 +179,9 @@ class CommandWorkers(StepWorkers):
     def _found(self, pull: _Pull, ending: Ending) -> float | Failure | str:
         """The value; or why there is none; or, as text, what was done to the step."""
         course = pull.course
-        text = course.without_marks(without_srun(ending.text))[-wire.LOG_TAIL :].lstrip("\n")
-        if self._value.stream == "stderr":
-            text = wire.tail(pull.output, wire.LOG_TAIL)
         if course.nowhere:
             what = f"could not be started: the folder {pull.folder} does not exist on its node"
-            return Failure("no start", what, text)
+            return Failure("no start", what)
         worst = max(course.statuses, default=0)
         if not worst and (len(course.statuses) < pull.ranks or course.began == 0):
             if not course.began:
@@ -188,14 +189,22 @@ class CommandWorkers(StepWorkers):
             signal = f"by signal {ending.killer}" if ending.killer else "before its end"
             # MPI may cancel its own step, after an error of the program.
             by_others = ending.taken if self._mpi is None or ending.is_by_node else ""
-            return by_others or Failure("killed", f"was ended {signal}", text)
+            return by_others or Failure("killed", f"was ended {signal}")
         if worst:
             if may_be_from_outside(worst - 128):
                 taken = ending.taken
-                return taken or Failure("killed", f"was ended by signal {worst - 128}", text)
-            return Failure("exit status", f"ended with status {worst}", text)
+                return taken or Failure("killed", f"was ended by signal {worst - 128}")
+            return Failure("exit status", f"ended with status {worst}")
         try:
             where, output = self._value.where, pull.output.fileno()
             return finding.read(where, pull.file, output, course.seconds)
         except NoValue as error:
-            return Failure("no number", kept(str(error)), text)
+            return Failure("no number", kept(str(error)))
+
+    def _printed(self, pull: _Pull, ending: Ending) -> tuple[str, str]:
+        """What it printed to both streams, without what we and srun have put there."""
+        said = excerpt_of(pull.output.fileno())
+        if self._value.stream == "stderr":
+            return "", said
+        text = pull.course.without_marks(without_srun(ending.text))
+        return said, text[-TAIL_BYTES:].lstrip("\n")

@@ -13,7 +13,7 @@ import selectors
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from paceline.engines.local import process, wire
 from paceline.engines.local.answers import Turn
 from paceline.engines.local.blame import blame
 from paceline.engines.local.process.messages import LARGEST_ANSWER, Answer, Malformed, decode
+from paceline.engines.local.process.printing import TAIL_BYTES
 from paceline.engines.local.replacing import Replacing
 from paceline.engines.slurm import worker as program_of_worker
 from paceline.engines.slurm.allocation import Allocation, program
@@ -264,22 +265,23 @@ def _last(job: int, answer: Answer, worker: Worker) -> Finished | Failed | Lost:
     kind, what, detail = answer.trouble
     if kind == "machine":
         return Lost(job, what)
-    return Failed(job, Failure(kind, what, detail or _log(worker.step.text())))
+    return Failed(job, Failure(kind, what, detail, _log(worker.step.text())))
 
 
 def _end_of(job: Job, worker: Worker, ending: Ending) -> Failed | Lost:
     """How a job ends whose worker is gone, though nobody told it to."""
     if worker.wrong:
-        return Failed(job.number, Failure("died", worker.wrong, _log(ending.text)))
+        return Failed(job.number, Failure("died", worker.wrong, printed=_log(ending.text)))
     if ending.taken:
         return Lost(job.number, ending.taken)
     if not worker.up:
         return Lost(job.number, f"a worker could not be started: {ending.complaint}")
     status = -ending.killer if ending.killer else ending.status
-    detail, used = _log(ending.text), len(worker.served) > 1
-    found = blame(status, "exit", detail, began=worker.ready, used=used)
-    return Lost(job.number, found) if isinstance(found, str) else Failed(job.number, found)
+    found = blame(status, began=worker.ready, used=len(worker.served) > 1)
+    if isinstance(found, str):
+        return Lost(job.number, found)
+    return Failed(job.number, replace(found, printed=_log(ending.text)))
 
 
 def _log(text: str) -> str:
-    return without_srun(text)[-wire.LOG_TAIL :]
+    return without_srun(text)[-TAIL_BYTES:]

@@ -32,6 +32,7 @@ from .killing import (
     wake_with_parent,
 )
 from .loading import Loaded, load
+from .printing import print_into
 from .running import core_variables
 from .supervisor import Supervisor
 
@@ -72,8 +73,7 @@ def _prepare(cast: Cast) -> Loaded | None:
     name_process(TEMPLATE)
     channel, log, file = cast.files
     os.close(channel)
-    for number in (1, 2):
-        os.dup2(log, number)
+    print_into(log)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     faulthandler.enable(2)
     os.environ.update(core_variables(cast.cores))

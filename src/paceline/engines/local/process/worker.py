@@ -19,11 +19,12 @@ from . import messages, orders
 from .evaluating import NoNumber, number, trouble
 from .killing import kill_below
 from .loading import Call, Loaded, load
+from .printing import Printed, excerpt_of, print_into, together
 from .running import core_variables, device_variables, run
 from .threads import tell_threads
 
-_LARGEST_LOG = 1 << 20  # bytes, after which the log starts anew
 _REPORT_SECONDS = 0.02  # a job that takes longer reports in between
+_REPORT_CHARACTERS = 12_000  # that were printed: a message is not to get too long for a socket
 _FAREWELL_SECONDS = 0.005  # for threads that are about to end when their pull returns
 
 
@@ -41,8 +42,7 @@ def be_worker(
     """
     try:
         os.setsid()
-        for stream in (1, 2):
-            os.dup2(log_file, stream)
+        print_into(log_file)
         for file in (channel_file, log_file, load_file):
             os.set_inheritable(file, False)
         faulthandler.enable(2)
@@ -76,7 +76,7 @@ class Worker:
         self.send = channel.send
         self.cores = cores
         self.loaded = loaded
-        self.log_file = log_file
+        self.printed = Printed(log_file)
         self.load_file = load_file  # the function and the arms; for commands, what they print
         self.job = 0
         self.call: Call | None = None
@@ -97,25 +97,17 @@ class Worker:
                     self._get_ready(kind, work)
                 except BaseException as error:
                     failure = trouble(error, "could not be loaded")
-                    self._say("failed", trouble=failure)
+                    self._say("failed", trouble=failure, printed=_alone(self.printed.take_all()))
                     continue
             if self.call is None:
                 self._command(*work)
             else:
                 self._evaluate(self.call, work)
 
-    def _prepare(
-        self,
-        processors: list[Any],
-        *,
-        status: Any = os.fstat,
-        truncate: Any = os.ftruncate,
-        set_timer: Any = signal.setitimer,
-    ) -> None:
-        """Take away what an earlier job may have left: an alarm, a long log."""
+    def _prepare(self, processors: list[Any], *, set_timer: Any = signal.setitimer) -> None:
+        """Take away the alarm that an earlier job may have left, and go to these processors."""
         set_timer(signal.ITIMER_REAL, 0)
-        if status(self.log_file).st_size > _LARGEST_LOG:
-            truncate(self.log_file, 0)
+        self.printed.take()  # by a thread, between two jobs
         if processors and isinstance(processors[0], str):
             # Before the user's modules are loaded: they may look at it once, and then never again.
             os.environ.update(device_variables(processors))
@@ -133,6 +125,8 @@ class Worker:
 
     def _get_ready(self, kind: str, work: Any, *, threads: Any = _thread._count) -> None:
         if kind == "function":
+            if self.loaded is None:
+                self.printed.forget()  # a process that could not load for all has printed the same
             loaded = self.loaded or load(self.load_file, self.cores)
             if loaded.cores != self.cores:
                 tell_threads(self.cores)
@@ -142,6 +136,7 @@ class Worker:
             self.finding = _module(work[-1])
         self.threads = threads()
         self.ready = True
+        self.printed.take_all()
         self._say("began")  # a pull's timeout starts here
 
     def _evaluate(
@@ -157,25 +152,52 @@ class Worker:
         Short pulls are many: whatever is done for each of them here counts.
         """
         values: list[float] = []
-        before = threads()
+        printed: list[tuple[int, str]] = []
+        before, silent = threads(), self.printed.next_job()
         now = clock()
         moments, report_at = [now], now + _REPORT_SECONDS
         for arm, seed in _in_turn(runs):
             if now > report_at:
-                self._say("values", values, _differences(moments))
-                values, moments, report_at = [], [now], now + _REPORT_SECONDS
+                self._say("values", values, _differences(moments), printed=printed)
+                values, moments, printed, report_at = [], [now], [], now + _REPORT_SECONDS
             try:
                 value = call(arm, seed)
                 if type(value) is not float or value - value != 0.0:  # so for nan and infinity
                     value = number(value)
             except BaseException as error:  # exits and interrupts too
-                seconds = _differences(moments)
-                self._say("failed", values, seconds, self._left(before), trouble(error))
+                self._fail(error, values, _differences(moments), printed, before)
                 return
-            now = clock()
+            began, now = now, clock()
             values.append(value)
+            if now - began > silent:
+                if text := self.printed.take():
+                    printed.append((len(values) - 1, text))
+                    if sum(len(text) for _, text in printed) > _REPORT_CHARACTERS:
+                        report_at = 0.0
+                now = clock()
             moments.append(now)
-        self._say("finished", values, _differences(moments), self._left(before))
+        left = self._left(before)
+        if text := self.printed.take_all():
+            last = len(values) - 1
+            before_it = printed.pop()[1] if printed and printed[-1][0] == last else ""
+            printed.append((last, before_it + text))
+        self._say("finished", values, _differences(moments), left, printed=printed)
+
+    def _fail(
+        self,
+        error: BaseException,
+        values: list[float],
+        seconds: list[float],
+        printed: list[tuple[int, str]],
+        threads_before: int,
+    ) -> None:
+        """Say what went wrong with the pull after these values."""
+        if printed:  # all of it might not fit into one message
+            self._say("values", values, seconds, printed=printed)
+            values, seconds = [], []
+        what = trouble(error)
+        printed = [(len(values), text)] if (text := self.printed.take_all()) else []
+        self._say("failed", values, seconds, self._left(threads_before), what, printed)
 
     def _left(
         self,
@@ -206,23 +228,22 @@ class Worker:
         _: str,
     ) -> None:
         """Run a command to its end, and find its value in what it left."""
-        os.ftruncate(self.load_file, 0)
-        os.lseek(self.load_file, 0, os.SEEK_SET)
-        logged = os.fstat(self.log_file).st_size  # by earlier pulls
-        ran = run(argv, environment, folder, stdout=self.load_file, stderr=self.log_file)
+        logged = self.printed.at
+        ran = run(argv, environment, folder, stdout=self.load_file, stderr=self.printed.file)
         # What has left the command's session became the keeper's, beside this worker.
         kill_below(self.keeper, spare=[self.process])
-        if not isinstance(ran, float):
-            self._say("failed", trouble=ran)
-            return
+        streams = excerpt_of(self.load_file), self.printed.take()
         is_in_log = value[-1] == "stderr"
-        output, begin = (self.log_file, logged) if is_in_log else (self.load_file, 0)
-        try:
-            found = self.finding.read(value, file, output, ran, begin)
-        except self.finding.NoValue as error:
-            self._say("failed", trouble=trouble(NoNumber(str(error))))
-        else:
-            self._say("finished", [found], [ran])
+        output, begin = (self.printed.file, logged) if is_in_log else (self.load_file, 0)
+        if isinstance(ran, float):
+            try:
+                found = self.finding.read(value, file, output, ran, begin)
+            except self.finding.NoValue as error:
+                ran = trouble(NoNumber(str(error)))
+            else:
+                self._say("finished", [found], [ran], printed=_alone(together(*streams, found)))
+                return
+        self._say("failed", trouble=ran, printed=_alone(together(*streams)))
 
     def _say(
         self,
@@ -234,6 +255,7 @@ class Worker:
     ) -> None:
         if process() != self.process:
             leave(0)  # a child that the pull forked has returned here: it must not answer
+        more["at"] = self.printed.at
         self.send(messages.encode(kind, self.job, *what, **more))
 
 
@@ -247,6 +269,11 @@ def _in_turn(runs: list[tuple[int, Sequence[int | None]]]) -> Iterable[tuple[int
 
 def _differences(moments: list[float]) -> list[float]:
     return list(map(sub, moments[1:], moments))
+
+
+def _alone(text: str) -> list[tuple[int, str]]:
+    """What the first pull, or the only one, has printed."""
+    return [(0, text)] if text else []
 
 
 def _module(path: str) -> Any:
