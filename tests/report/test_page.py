@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -9,7 +11,8 @@ import pytest
 
 import paceline
 from paceline.report import Parts, page, parts
-from tests.report.stories import HOSTILE, raced
+from paceline.report.charts import chart_names
+from tests.report.stories import HOSTILE, made, raced
 
 
 class Elements(HTMLParser):
@@ -98,3 +101,71 @@ def test_a_live_page_runs_its_script_and_may_ask_its_own_server_only() -> None:
     assert len(re.findall(r"'sha256-", text)) == len(re.findall(r"'sha256-", page(made))) + 1
     assert 'id="live"' in text
     assert 'id="live"' not in page(made)
+
+
+def test_every_chart_has_its_place_and_a_table_with_the_same_numbers() -> None:
+    elements = Elements(page(parts(made()))).found
+    drawn = {given["id"] for _, given in elements if given.get("class") == "chart"}
+    assert drawn == {f"chart-{name}" for name in chart_names()}
+    assert all(
+        given.get("aria-label") or given.get("aria-labelledby")
+        for _, given in elements
+        if given.get("class") == "chart"
+    )
+    tables = {given["id"] for tag, given in elements if tag == "table" and "id" in given}
+    assert tables == {
+        "standings-table", "table-race", "table-pool", "table-scaling", "table-rounds",
+    }  # fmt: skip
+    text = Elements(page(parts(made()))).text
+    for words in ("Arms in", "idle", "90 % below", "Cores of a pull: least"):
+        assert words in text
+
+
+def test_headings_and_landmarks_lead_through_the_page() -> None:
+    elements = Elements(page(parts(made()))).found
+    tags = [tag for tag, _ in elements]
+    assert tags.count("h1") == tags.count("main") == tags.count("header") == 1
+    assert tags.count("h2") == tags.count("section") == 7
+    ids = {given["id"] for _, given in elements if "id" in given}
+    for _, given in elements:
+        for name in ("aria-labelledby", "for"):
+            assert given.get(name) is None or given[name] in ids
+
+
+def test_what_failed_and_what_it_printed() -> None:
+    story = made()
+    html = parts(story).fragments["failures"]
+    assert "</pre><script>" not in html
+    text = Elements(html).text
+    assert "ended with status 3" in text
+    assert "</pre><script>alert(4)</script>" in text
+    assert f"{len(story.troubles)} attempts at pulls failed" in text
+    assert parts(made(failing=0.0)).fragments["failures"] == ""
+
+
+def test_how_to_repeat_it() -> None:
+    text = Elements(parts(made()).fragments["repeat"]).text
+    for words in ("python train.py --rate {rate}", "\\u202e", "sigma", "0.08", "2.1.0", "node17"):
+        assert words in text
+    assert "/home/user/races/</script>/race.jsonl" in text
+
+
+def test_an_undecided_race_promises_nothing() -> None:
+    fragments = parts(made(24, 600, decided=False)).fragments
+    assert "undecided" in fragments["state"]
+    assert fragments["guarantee"].startswith("Nothing is guaranteed about the verdict.")
+    assert parts(raced(confidence=None, deadline="1s")).fragments["state"].count("guarantee") == 1
+
+
+def test_a_page_of_many_arms_and_pulls_can_be_mailed() -> None:
+    text = page(parts(made(1000, 50_000, (64, 64, 32), hostile=True)))
+    assert len(text.encode()) < 4_000_000
+
+
+def test_without_bokeh_it_says_what_to_install() -> None:
+    script = "import sys; sys.modules['bokeh'] = None\nimport paceline.report"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert "MissingExtra" in done.stderr
+    assert "pip install 'paceline[report]'" in done.stderr

@@ -35,7 +35,7 @@ def sources(story: Story, colours: Sequence[int]) -> dict[str, Columns]:
         "room": _room(layout, timeline.elapsed, whole=is_summed_up(story)),
         "pool": blocks,
         "borders": {"y": [] if is_summed_up(story) else list(layout.first_rows[1:])},
-        "ticks-pool": _ticks(layout),
+        "ticks-pool": _ticks(layout, whole=is_summed_up(story)),
     }
 
 
@@ -177,9 +177,9 @@ def _room(layout: Layout, elapsed: float, *, whole: bool) -> Columns:
     }
 
 
-def _ticks(layout: Layout) -> Columns:
+def _ticks(layout: Layout, *, whole: bool) -> Columns:
     """Numbers of cores; with several nodes, their names."""
-    if len(layout.first_rows) > 1:
+    if len(layout.first_rows) > 1 and not whole:
         ends = [*layout.first_rows[1:], layout.rows]
         bands = list(zip(layout.first_rows, ends, strict=True))
         step = -(-len(bands) // _MOST_TICKS)

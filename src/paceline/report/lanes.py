@@ -14,7 +14,7 @@ from paceline.core.arrays import Floats, Ints
 
 Piece = tuple[int, int, int]  # of a span: its place, its lowest row, and how many rows
 _Rows = npt.NDArray[np.bool_]
-_SLACK = 0.02  # of a pull: by so much the clocks of workers and of the race may differ
+_ROUNDING = 2e-6  # seconds: times are recorded in millionths
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,12 @@ def laid_out(layout: Layout, start: Floats, end: Floats, cores: Ints) -> list[Pi
     starts: dict[int, _Rows] = {}  # by cores: rows at which so many begin within one node
     for place in np.argsort(start, kind="stable").tolist():
         begin, finish, wanted = float(start[place]), float(end[place]), int(cores[place])
-        slack = _SLACK * (finish - begin)
-        while periods and periods[0][0] <= begin + slack:
+        while periods and periods[0][0] <= begin + _ROUNDING:
             is_there = _there(layout, periods.pop(0)[1])
             starts.clear()
         if wanted not in starts:
             starts[wanted] = _starts(layout, is_there, wanted)
-        for first, many in _rows(free_at, begin + slack, is_there, starts[wanted], wanted):
+        for first, many in _rows(free_at, begin + _ROUNDING, is_there, starts[wanted], wanted):
             free_at[first : first + many] = finish
             pieces.append((place, first, many))
     return pieces
@@ -94,7 +93,7 @@ def _rows(
     if fits.size and fits[first]:
         return [(first, wanted)]
     chosen = np.flatnonzero(free)[:wanted]
-    if chosen.size < wanted:  # clocks differ by more than the slack: rows that end first
+    if chosen.size < wanted:  # clocks of nodes differ: rows that end first
         chosen = np.sort(np.argsort(np.where(is_there, free_at, np.inf), kind="stable")[:wanted])
     breaks = np.flatnonzero(np.diff(chosen) > 1) + 1
     return [(int(run[0]), int(run.size)) for run in np.split(chosen, breaks) if run.size]

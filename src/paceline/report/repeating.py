@@ -45,6 +45,10 @@ def _sessions(story: Story) -> Iterable[list[object]]:
 
 
 def _written(value: object) -> str:
+    """A value as users write it; a policy as `--policy` takes it."""
+    if isinstance(value, dict) and value.keys() == {"name", "options"}:
+        options = ",".join(f"{name}={one}" for name, one in value["options"].items())
+        return f"{value['name']}:{options}" if options else str(value["name"])
     return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
 
 

@@ -9,6 +9,7 @@ from paceline.report.markup import Markup, joined, prose, shown
 from paceline.story.standing import Status
 from paceline.story.story import Story
 
+_LONG = 140  # characters of a headline
 _ORDER: tuple[Status, ...] = ("best", "in", "out", "failed")
 
 
@@ -17,11 +18,17 @@ def fragments(story: Story) -> dict[str, Markup]:
     return {
         "title": prose(f"{shown(story.outcome.verdict, 80)} · paceline"),
         "state": Markup('<span class="state {}">{}</span>').format(*_state(story)),
-        "verdict": prose(_capital(story.outcome.verdict), 800),
+        "verdict": _headline(_capital(story.outcome.verdict)),
         "guarantee": prose(_guarantee(story)),
         "facts": joined(_facts(story)),
         "notes": joined(_notes(story)),
     }
+
+
+def _headline(sentence: str) -> Markup:
+    """Long ones in smaller letters."""
+    kind = "long" if len(sentence) > _LONG else "short"
+    return Markup('<span class="{}">{}</span>').format(kind, prose(sentence, 800))
 
 
 def _capital(sentence: str) -> str:
@@ -32,10 +39,15 @@ def _capital(sentence: str) -> str:
 
 
 def _state(story: Story) -> tuple[str, str]:
+    """The class of the badge, and its words."""
     outcome = story.outcome
     if not outcome.ended:
         return "open", "not ended"
-    return ("decided", "decided") if outcome.decided else ("undecided", "undecided")
+    if not outcome.decided:
+        return "undecided", "undecided"
+    if outcome.confidence is None:
+        return "plain", "ended, without a guarantee"
+    return "decided", "decided"
 
 
 def _guarantee(story: Story) -> str:
@@ -83,5 +95,14 @@ def _notes(story: Story) -> Iterable[Markup]:
     standing = story.standing
     for text in standing.warnings:
         yield Markup('<p class="warning"><strong>Warning</strong> {}</p>').format(prose(text))
+    failed = sum(arm.status == "failed" for arm in standing.arms)
+    if failed:
+        what = f"{failed:,} of {count(len(standing.arms), 'arm')} failed and {_be(failed)} out."
+        link = Markup('<a href="#failures-section">What they printed</a>')
+        yield Markup('<p class="warning"><strong>Failures</strong> {} {}</p>').format(what, link)
     for text in (*standing.notes, *filter(None, [standing.outlook])):
         yield Markup('<p class="note">{}</p>').format(prose(text))
+
+
+def _be(number: int) -> str:
+    return "is" if number == 1 else "are"
