@@ -226,6 +226,16 @@ def test_the_fitted_curve_is_that_of_the_pool() -> None:
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
 
 
+def test_a_profile_is_drawn_as_a_race_is() -> None:
+    profile = paceline.profile(
+        abs, [1, 2], cores=4, engine=VirtualEngine(cores=4), cores_per_pull=(1, 4), repeats=3
+    )
+    ax = profile.plot()
+    ax.figure.savefig(io.BytesIO(), dpi=40)
+    fitted = next(line for line in ax.get_lines() if line.get_label() == "fitted")
+    assert fitted.get_ydata().tolist() == [profile.runtime(cores) for cores in range(1, 5)]
+
+
 def test_pictures_are_drawn_beside_each_other() -> None:
     figure = Figure(layout="constrained")
     axes = figure.subplots(2, 2).ravel()

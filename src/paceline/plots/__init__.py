@@ -4,12 +4,17 @@ Each draws on an `Axes` and returns it: on that given as `ax`, or on one of a ne
 notebook shows and `plt.show()` does, too. No setting of matplotlib is changed.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from paceline.plots import pool, race, scaling, standings
 from paceline.plots.drawing import axes_or_new
 from paceline.story.story import Story
+
+_SCALING_SIZE = 5.6, 4.2  # in inches
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,7 +43,15 @@ class Plots:
 
     def scaling(self, ax: Any = None) -> Any:
         """How long a pull took by its cores, and the fitted curve by which cores were given out."""
-        return scaling.draw(axes_or_new(ax, 5.6, 4.2), self.story)
+        return scaling.draw(axes_or_new(ax, *_SCALING_SIZE), self.story)
 
     def __repr__(self) -> str:
         return "<Plots: .standings(), .race(), .pool(), .scaling()>"
+
+
+def draw_profile(ax: Any, measured: Mapping[int, Sequence[float]], fitted: Sequence[float]) -> Any:
+    """The seconds of pulls by their cores, and the curve fitted to them on 1, 2, … cores."""
+    ax = axes_or_new(ax, *_SCALING_SIZE)
+    cores = np.repeat(list(measured), [len(times) for times in measured.values()])
+    seconds = np.concatenate([np.asarray(times, dtype=np.float64) for times in measured.values()])
+    return scaling.draw_times(ax, cores.astype(np.int64), seconds, np.array(fitted))

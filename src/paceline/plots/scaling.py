@@ -22,10 +22,18 @@ _LEAST = 1e-9  # seconds; a logarithmic axis has no zero
 
 
 def draw(ax: Axes, story: Story) -> Axes:
-    """Pulls as dots, their means with what 80 % of them took, the fitted curve, a perfect one."""
-    cores, seconds = story.values.cores, np.maximum(story.values.seconds, _LEAST)
-    counts = np.unique(cores)
-    if not counts.size and story.scaling is None:
+    """Of a race: all pulls that gave a value, and λ by which cores were given out."""
+    fitted = np.array([]) if story.scaling is None else story.scaling.runtime_seconds
+    return draw_times(ax, story.values.cores, story.values.seconds, fitted)
+
+
+def draw_times(ax: Axes, cores: Ints, seconds: Floats, fitted: Floats) -> Axes:
+    """Pulls as dots, their means with what 80 % of them took, the fitted curve, a perfect one.
+
+    `fitted` has the seconds of a pull on 1, 2, … cores.
+    """
+    counts, seconds = np.unique(cores), np.maximum(seconds, _LEAST)
+    if not counts.size and not fitted.size:
         return nothing_yet(ax, "no pull has finished")
     groups = [seconds[cores == one] for one in counts]
     for one, times in zip(counts, groups, strict=True):
@@ -44,11 +52,12 @@ def draw(ax: Axes, story: Story) -> Axes:
             zorder=4,
             label=plain("mean, and 80 % of pulls"),
         )
-    _draw_fit(ax, story, counts)
+    if fitted.size:
+        _draw_fit(ax, fitted, counts)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     _set_ticks(ax, counts)
-    if counts.size == 1 and story.scaling is None:
+    if counts.size == 1 and not fitted.size:
         ax.set_xlim(counts[0] / 2, counts[0] * 2)
     ax.set(xlabel="cores of a pull", ylabel="time of a pull")
     tidy(ax)
@@ -64,11 +73,7 @@ def _draw_dots(ax: Axes, cores: int, seconds: Floats) -> None:
     ax.plot(cores * aside, seconds, "o", zorder=1, **style)
 
 
-def _draw_fit(ax: Axes, story: Story, counts: Ints) -> None:
-    pool = story.scaling
-    if pool is None:
-        return
-    table = pool.runtime_seconds
+def _draw_fit(ax: Axes, table: Floats, counts: Ints) -> None:
     most = min(table.size, max(4 * int(counts.max(initial=1)), 2))
     known = np.flatnonzero(np.isfinite(table[:most])) + 1
     fitted = table[known - 1]

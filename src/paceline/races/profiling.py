@@ -35,6 +35,12 @@ class Profile:
     measured: dict[int, list[float]]
     cores: int
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the times of all pulls and the fitted curve with matplotlib; return the axes."""
+        from paceline.plots import draw_profile  # here, because most profiles need no picture
+
+        return draw_profile(ax, self.measured, [self.runtime(1 + n) for n in range(self.cores)])
+
     def __repr__(self) -> str:
         pulls = count(sum(map(len, self.measured.values())), "pull")
         counts = listed([f"{cores}" for cores in sorted(self.measured)], 8)
