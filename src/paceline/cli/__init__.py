@@ -59,7 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = parser().parse_args(arguments)
         options.words = sys.argv[1:] if arguments is None else list(arguments)
         try:
-            return _run(options)
+            code = _run(options)
+            if code == EXIT_INTERRUPTED and arguments is None:
+                # What is left to be ended, as a Ray of our own, is ended whole: a second Ctrl-C
+                # would leave a crash and its processes behind.
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            return code
         except Exception:  # a fault of paceline's own: here, its traceback passes a clean stream
             traceback.print_exc()
             return EXIT_FAULT

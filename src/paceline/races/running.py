@@ -215,7 +215,8 @@ def _race(
     except RaceFailed as error:  # the disk, or the workers' supervisor
         raise _failed(str(error), journal) from None
     except KeyboardInterrupt:
-        dispatcher.finish()
+        with contextlib.suppress(KeyboardInterrupt):  # those who wait for it press Ctrl-C again
+            dispatcher.finish()
         session = session or _session(settings, dispatcher, history, audience)
         raise interrupted(session) from None
     finally:
