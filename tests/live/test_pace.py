@@ -15,16 +15,14 @@ class Machine:
         self.pace._here = 8
         self.looks = 0
 
-    def run(self, seconds: float, cost: float, once: float = 0.0) -> None:
-        """Look as often as is allowed; what is read first costs `once`."""
+    def run(self, seconds: float, cost: float) -> None:
+        """Look as often as is allowed."""
         until = self.at + seconds
         while self.at < until:
             if self.pace.is_due():
                 self.pace.begin()
-                self.spent += once or cost
-                if once:
-                    self.pace.forgive()
-                    once = 0.0
+                with self.pace.spending():
+                    self.spent += cost
                 self.looks += 1
             self.at += POLL_SECONDS
 
@@ -42,12 +40,7 @@ def test_looks_take_a_small_share_of_the_cores(cores: int, cost: float) -> None:
 def test_what_is_sent_counts() -> None:
     machine = Machine(1)
     machine.run(0.1, 0.001)
-    machine.spent += 1.0  # fifty viewers
+    with machine.pace.spending():
+        machine.spent += 1.0  # fifty viewers
     machine.run(40.0, 0.001)
     assert machine.looks == 1
-
-
-def test_what_was_there_already_is_read_at_no_charge() -> None:
-    machine = Machine(1)
-    machine.run(1.0, 0.001, once=20.0)
-    assert machine.looks > 5

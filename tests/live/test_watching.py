@@ -31,13 +31,13 @@ def verdict(watch: Watch) -> str:
 
 def test_a_race_from_before_its_journal_to_its_end(path: Path) -> None:
     watch = Watch(path)
-    assert watch.has_news()
+    assert watch.news() == "turned"
     sight = watch.look()
     assert (sight.status.state, sight.parts) == ("waiting", None)
     assert str(path) in sight.status.text
-    assert not watch.has_news()
+    assert watch.news() == ""
     race = Growing(path)
-    assert watch.has_news()
+    assert watch.news() == "turned"
     assert watch.look().status.state == "waiting"
     race.lock()
     race.write(12)
@@ -46,12 +46,13 @@ def test_a_race_from_before_its_journal_to_its_end(path: Path) -> None:
     assert sight.parts is not None
     assert "leads so far" in sight.parts.fragments["verdict"]
     race.write()
+    assert watch.news() == "grown"
     race.unlock()
     sight = watch.look()
     assert (sight.status.state, sight.anew) == ("finished", False)
     assert sight.parts is not None
     assert "with probability at least 0.95" in sight.parts.fragments["verdict"]
-    assert not watch.has_news()
+    assert watch.news() == ""
     race.close()
 
 
@@ -62,12 +63,12 @@ def test_a_race_that_was_killed_and_goes_on(path: Path) -> None:
     race.write(12)
     assert watch.look().status.state == "running"
     race.unlock()
-    assert watch.has_news()  # though the file has not changed
+    assert watch.news() == "turned"  # though the file has not changed
     status = watch.look().status
     assert status.state == "stopped"
     assert status.command == f"paceline resume {path}"
     race.lock()
-    assert watch.has_news()
+    assert watch.news() == "turned"
     assert watch.look().status.state == "running"
     race.write()
     race.unlock()

@@ -5,7 +5,6 @@ import contextlib
 import hashlib
 import html
 import re
-import zlib
 from collections.abc import AsyncIterator, Callable
 from functools import cache
 from importlib import resources
@@ -24,7 +23,6 @@ from paceline.live.hub import MOST_VIEWERS, Hub
 from paceline.live.watching import Watch
 from paceline.report import page
 
-_EVENTS = "text/event-stream"
 _POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 
@@ -54,11 +52,10 @@ def make_app(watch: Watch, door: Door, begun: Callable[[Hub], None]) -> Starlett
     async def events(request: Request) -> Response:
         if hubs[0].viewers >= MOST_VIEWERS:
             return Response("There are too many viewers", 503)
-        told = hubs[0].events(request.query_params.get("since", ""))
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            packed = {"content-encoding": "gzip"}
-            return StreamingResponse(_packed(told), headers=packed, media_type=_EVENTS)
-        return StreamingResponse(told, media_type=_EVENTS)
+        packed = "gzip" in request.headers.get("accept-encoding", "")
+        headers = {"content-encoding": "gzip"} if packed else {}
+        told = hubs[0].events(request.query_params.get("since", ""), packed=packed)
+        return StreamingResponse(told, headers=headers, media_type="text/event-stream")
 
     async def icon(_: Request) -> Response:
         return Response(status_code=204)
@@ -75,14 +72,6 @@ def _waiting(text: str, script: str) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     template = Template(_own("waiting.html"))
     return template.substitute(digest=digest, text=html.escape(text), script=script)
-
-
-async def _packed(texts: AsyncIterator[str]) -> AsyncIterator[bytes]:
-    """The texts, compressed, each so that it can be read when it comes."""
-    packer = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
-    async for text in texts:
-        yield packer.compress(text.encode()) + packer.flush(zlib.Z_SYNC_FLUSH)
-    yield packer.flush()
 
 
 @cache

@@ -32,8 +32,8 @@ class Fragment:
     def piece(self) -> str | None:
         """How to make it of the text before, as JSON: new rows, and runs of old ones.
 
-        >>> Fragment(2, "<tr>a<tr>c", before="<tr>a<tr>b").piece
-        '[[1,1],"<tr>c"]'
+        >>> Fragment(2, "<tr>one<tr>two<tr>4", before="<tr>one<tr>two<tr>3").piece
+        '[[0,2],"<tr>4"]'
         """
         if self.before is None:
             return None

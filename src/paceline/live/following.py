@@ -42,12 +42,14 @@ class Following(threading.Thread):
 
     def _look(self, *, hurry: bool) -> None:
         with self._lock:
-            if not (hurry or self.pace.is_due()) or not self._watch.has_news():
+            news = self._watch.news()
+            if not news or not (hurry or news == "turned" or self.pace.is_due()):
                 return
             self.pace.begin()
-            sight = self._watch.look()
-            self.pace.cores = sight.cores
+            with self.pace.spending():
+                sight = self._watch.look()
+                self.shown = self.shown.then(sight.status, sight.parts)
             if sight.anew:
-                self.pace.forgive()
-            self.shown = self.shown.then(sight.status, sight.parts)
+                self.pace.begin()  # to read what was there already is no part of following it
+            self.pace.cores = sight.cores
             self._publish(self.shown)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import asdict
 
@@ -37,28 +38,31 @@ class Hub:
                 await self._wait(_FIRST_SECONDS)
         return self.shown
 
-    async def events(self, place: str) -> AsyncIterator[str]:
+    async def events(self, place: str, *, packed: bool) -> AsyncIterator[bytes]:
         """Server-sent events for a page that shows what was named `place`."""
         server, _, version = place.partition(".")
-        if server != self.shown.server or not version.isdecimal():
-            yield _event("reload", {})  # it is another server's page
-            return
-        viewer = Viewer(int(version))
+        is_mine = server == self.shown.server and version.isdecimal()
+        viewer = Viewer(int(version) if is_mine else -1)
+        pack = _packer() if packed else str.encode
         with self._watching():
             while True:
                 shown, is_last = self.shown, self.is_closed
-                if shown.version and not viewer.version:
-                    yield _event("reload", {})  # it could only say that it waits
-                    return
-                lacks = viewer.lacks(shown)
-                status = asdict(shown.status) | {"pause": self.following.pace.pause}
-                if lacks:
-                    yield f"event: update\nid: {shown.place}\ndata: {lacks}\n\n"
-                yield _event("bye" if is_last else "status", status)
-                if is_last:
+                # A page of another server; or one that could only say that it waits.
+                is_old = viewer.version < 0 or shown.version > 0 == viewer.version
+                with self.following.pace.spending():
+                    text = _event("reload", {}) if is_old else self._news_for(viewer, shown)
+                    data = pack(text)
+                yield data
+                if is_last or is_old:
                     return
                 if self.shown is shown and not self.is_closed:
                     await self._wait(_BEAT_SECONDS)
+
+    def _news_for(self, viewer: Viewer, shown: Shown) -> str:
+        lacks = viewer.lacks(shown)
+        update = f"event: update\nid: {shown.place}\ndata: {lacks}\n\n" if lacks else ""
+        status = asdict(shown.status) | {"pause": self.following.pace.pause}
+        return update + _event("bye" if self.is_closed else "status", status)
 
     @contextlib.contextmanager
     def _watching(self) -> Iterator[None]:
@@ -95,6 +99,12 @@ class Hub:
     def _soon(self, call: Callable[[], None]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and with it all viewers
             self._loop.call_soon_threadsafe(call)
+
+
+def _packer() -> Callable[[str], bytes]:
+    """Compresses a stream of texts, each so that it can be read when it comes."""
+    one = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    return lambda text: one.compress(text.encode()) + one.flush(zlib.Z_SYNC_FLUSH)
 
 
 def _event(name: str, plain: object) -> str:

@@ -1,8 +1,9 @@
 """How often a page can afford to look, so that it costs the race next to nothing."""
 
+import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from paceline.machine import available_cores
 
@@ -11,14 +12,16 @@ POLL_SECONDS = 0.1  # how often it is seen whether the journal has grown
 
 
 class Pace:
-    """Allows a look when all that was spent since the last one is a small share of the time since.
+    """Allows a look when what was spent since the last one is a small share of the time since.
 
-    What is spent is the CPU time of the whole server, so what many viewers are sent counts as well.
+    What many viewers are sent is spent as well. Loading a page is not: that is done once.
 
-    >>> now = iter([0.0, 0.0, 0.5, 1.0]).__next__
-    >>> used = iter([0.0, 0.0, 0.015, 0.015]).__next__
+    >>> now = iter([0.0, 0.5, 1.0]).__next__
+    >>> used = iter([0.0, 0.015]).__next__
     >>> pace = Pace(now, used)
     >>> pace.begin()
+    >>> with pace.spending():
+    ...     pass
     >>> pace.is_due(), pace.is_due()     # 15 ms take 0.75 s of one core to be 2 % of them
     (False, True)
     """
@@ -26,27 +29,31 @@ class Pace:
     def __init__(
         self,
         now: Callable[[], float] = time.monotonic,
-        used: Callable[[], float] = time.process_time,
+        used: Callable[[], float] = time.thread_time,
     ) -> None:
         self._now, self._used = now, used
         self.cores = 1  # of the race's pool
         self._here = available_cores().cores
-        self._began = (-math.inf, used())
+        self._began, self._spent = -math.inf, 0.0
 
     def begin(self) -> None:
-        """A look begins; what is spent from now on is its cost."""
-        self._began = (self._now(), self._used())
+        """A look begins; what was spent before is settled."""
+        self._began, self._spent = self._now(), 0.0
 
-    def forgive(self) -> None:
-        """What was spent so far was spent once, to read what there was already."""
-        self.begin()
+    @contextlib.contextmanager
+    def spending(self) -> Iterator[None]:
+        """Charge the CPU time that this thread spends here."""
+        before = self._used()
+        try:
+            yield
+        finally:
+            self._spent += self._used() - before
 
     def is_due(self) -> bool:
         """Whether it is time for the next look."""
-        return self._now() - self._began[0] >= self.pause
+        return self._now() - self._began >= self.pause
 
     @property
     def pause(self) -> float:
         """From the beginning of a look to that of the next, by what was spent so far."""
-        spent = self._used() - self._began[1]
-        return spent / (SHARE * min(self.cores, self._here))
+        return self._spent / (SHARE * min(self.cores, self._here))

@@ -52,9 +52,17 @@ class Watch:
         self._file: tuple[int, int] | None = None  # that is followed
         self._follower: Follower | None = None
 
-    def has_news(self) -> bool:
-        """Whether the journal is not as it was at the last look; this costs next to nothing."""
-        return self._glance() != self._seen
+    def news(self) -> Literal["", "grown", "turned"]:
+        """Whether the journal is as at the last look, or more; this costs next to nothing.
+
+        It has turned if it came, went or was replaced, or if the race began or ended.
+        """
+        now, seen = self._glance(), self._seen
+        if now == seen:
+            return ""
+        if isinstance(now, _Glance) and isinstance(seen, _Glance):
+            return "grown" if now == seen._replace(size=now.size) else "turned"
+        return "turned"
 
     def look(self) -> Sight:
         """How the race stands by now."""
