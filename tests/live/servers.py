@@ -58,16 +58,21 @@ class Server:
 
 
 class Viewer:
-    """Reads the events for a page as it was served."""
+    """Reads the events for a page as it was served; loads the page again if it is told to."""
 
     def __init__(self, server: Server, page: str | None = None, *, packed: bool = False) -> None:
-        found = re.search(r'place = "([^"]*)"', server.page() if page is None else page)
+        self._server, self._packed = server, packed
+        self._connect(server.page() if page is None else page)
+
+    def _connect(self, page: str) -> None:
+        found = re.search(r'place = "([^"]*)"', page)
         assert found is not None
+        server = self._server
         connection = server.connections.enter_context(contextlib.closing(server.connect()))
-        headers = {"Accept-Encoding": "gzip"} if packed else {}
+        headers = {"Accept-Encoding": "gzip"} if self._packed else {}
         connection.request("GET", f"/events?since={found[1]}", headers=headers)
         self._answer = server.connections.enter_context(connection.getresponse())
-        self._unpack = zlib.decompressobj(16 + zlib.MAX_WBITS) if packed else None
+        self._unpack = zlib.decompressobj(16 + zlib.MAX_WBITS) if self._packed else None
         self._text = ""
 
     def next(self) -> tuple[str, Any]:
@@ -85,7 +90,9 @@ class Viewer:
         while True:
             event, data = self.next()
             assert event != "nothing", f"the server went away before it sent {name} {state}"
-            if event == name and (not state or data["state"] == state):
+            if event == "reload" != name:
+                self._connect(self._server.page())
+            elif event == name and (not state or data["state"] == state):
                 return data
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from paceline.live.serving import listen
+from paceline.live.listening import listen
 from tests.live.journals import RACES, Growing
 from tests.live.servers import SECONDS, Viewer, serving
 from tests.races.processes import soon
@@ -159,15 +159,3 @@ def test_what_cannot_be_served_is_refused(words: list[str], said: str, tmp_path:
         )
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
-
-
-def test_without_its_libraries_it_says_what_to_install(tmp_path: Path) -> None:
-    code = (
-        "import sys; sys.modules['uvicorn'] = None; from paceline.cli import main; "
-        f"sys.exit(main(['live', {str(tmp_path / 'a')!r}]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr == (
-        "paceline: error: a live page needs uvicorn: pip install 'paceline[live]'\n"
-    )

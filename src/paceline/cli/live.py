@@ -7,7 +7,8 @@ from pathlib import Path
 
 from paceline.errors import InvalidInput
 from paceline.journal import Reader
-from paceline.live import LOOPBACK, needs_server
+from paceline.live import LOOPBACK, check_server
+from paceline.live.listening import TOKEN, address, listen, new_token, token_for
 from paceline.races import checks
 
 NAME = "live"
@@ -37,27 +38,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--token",
-        help="what a viewer must know: 'new' makes one up. $PACELINE_TOKEN is one that others on "
-        "this machine cannot see",
+        help="what a viewer must know; 'new' makes one up. Others on this machine can read it "
+        "here, but not in $PACELINE_TOKEN",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     journal = Path(checks.path(options.journal, "the journal"))
-    with needs_server():
-        from paceline.live import serving
+    check_server()
+    from paceline.live.serving import serve
+
     if journal.is_dir():
         raise InvalidInput(f"{journal} is a folder: give the journal of a race")
     if journal.exists():
         next(Reader(journal).records(), None)  # refuses what is no journal
-    given = options.token or os.environ.get("PACELINE_TOKEN")
-    token = serving.token_for(options.host, given)
-    sock = serving.listen(journal, options.host, options.port)
+    given = new_token() if options.token == "new" else options.token
+    token = token_for(options.host, os.environ.get(TOKEN) if given is None else given)
+    sock = listen(journal, options.host, options.port)
     with contextlib.suppress(KeyboardInterrupt):
-        print(f"live page of {journal}: {serving.address(sock, token)}")
+        print(f"live page of {journal}: {address(sock, token)}")
         if not journal.exists():
             print("There is no such file yet: the page waits for it.")
         print("Ctrl-C ends the page; a race goes on.", flush=True)
-        serving.serve(journal, sock, token)
+        serve(journal, sock, token)
     return 0

@@ -2,7 +2,11 @@
 
 import argparse
 import contextlib
+import os
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from paceline import races
@@ -12,6 +16,7 @@ from paceline.commands import Command
 from paceline.display.screen import Screen, make_screen
 from paceline.display.window import print_facts
 from paceline.errors import Interrupted
+from paceline.live.beside import page_beside
 from paceline.result import Result
 
 _ANY_POOL = 4096  # cores: as many as a pull may ask for
@@ -29,6 +34,11 @@ def add_output(parser: argparse.ArgumentParser, *, dry_run: bool = True) -> None
         help="show no progress, and print only the best arm (or the JSON)",
     )
     add_exports(group)
+    group.add_argument(
+        "--live",
+        action="store_true",
+        help="serve a page that follows the race until it is over (see paceline live)",
+    )
     if dry_run:
         group.add_argument(
             "-n", "--dry-run", action="store_true", help="print the plan and run nothing"
@@ -46,7 +56,12 @@ def run_race(
     if options.dry_run:
         print_facts(races.prepare(command, arms, **keywords).describe())
         return 0
-    return answer(options, lambda screen: races.race(command, arms, **keywords, progress=screen))
+    with live_page(options, keywords.get("journal")) as journal:
+        if journal is not None:
+            keywords = keywords | {"journal": journal}
+        return answer(
+            options, lambda screen: races.race(command, arms, **keywords, progress=screen)
+        )
 
 
 def answer(options: argparse.Namespace, race: Callable[[Screen | bool], Result]) -> int:
@@ -80,3 +95,25 @@ def watching(options: argparse.Namespace) -> Iterator[Screen | bool]:
     finally:
         if screen is not None:
             screen.close(None)  # whatever happened, the terminal is as it was
+
+
+@contextlib.contextmanager
+def live_page(options: argparse.Namespace, journal: str | None) -> Iterator[str | None]:
+    """With --live, a page that follows the race; gives its journal, if need be a temporary one."""
+    if not options.live:
+        yield journal
+        return
+    with contextlib.ExitStack() as stack:
+        if journal is None:
+            folder = tempfile.mkdtemp(prefix="paceline-")
+            stack.callback(_remove_if_empty, folder)  # else the race can be resumed from there
+            journal = os.path.join(folder, "race.jsonl")
+            print(f"journal: {journal} (-j FILE chooses another)", file=sys.stderr)
+        url = stack.enter_context(page_beside(Path(journal)))
+        print(f"live page: {url}", file=sys.stderr, flush=True)
+        yield journal
+
+
+def _remove_if_empty(folder: str) -> None:
+    with contextlib.suppress(OSError):
+        os.rmdir(folder)

@@ -43,4 +43,5 @@ def run(options: argparse.Namespace) -> int:
     path = changes.pop("journal")
     if submitting.is_submitted(options, changes.get("engine")):
         return submitting.submit(options, path, {})
-    return racing.answer(options, lambda screen: races.resume(path, progress=screen, **changes))
+    with racing.live_page(options, path):
+        return racing.answer(options, lambda screen: races.resume(path, progress=screen, **changes))

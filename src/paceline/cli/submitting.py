@@ -45,6 +45,11 @@ def is_submitted(options: argparse.Namespace, engine: Any) -> bool:
         raise InvalidInput(f"{given[0]} is for races that Slurm runs: add --engine slurm")
     job = job_here()
     if job is None:
+        if options.live:
+            raise InvalidInput(
+                "--live is for a race that runs here, but this one is submitted: leave it out, and "
+                "run paceline live JOURNAL beside it"
+            )
         return True
     if os.environ.get(SUBMITTED) != job:
         raise InvalidInput(
@@ -81,6 +86,7 @@ def submit(options: argparse.Namespace, journal: str, more: Mapping[str, str]) -
     quoted = shlex.quote(os.path.relpath(batch.journal))
     print(f"submitted as Slurm job {job}, on {nodes}{long}; it requeues itself until it is done")
     print(f"  how it stands   paceline show {quoted}")
+    print(f"  a live page     paceline live {quoted}")
     print(f"  the job         squeue -j {job}")
     print(f"  its output      {os.path.relpath(batch.output_path)}")
     print(f"  its script      {os.path.relpath(batch.script_path)}")

@@ -5,22 +5,18 @@
 stands before them. The page itself is made by `paceline.report`.
 """
 
-import contextlib
-from collections.abc import Iterator
+import importlib.util
 
 from paceline.errors import MissingExtra
 
 LOOPBACK = "127.0.0.1"
+_NEEDED = ("starlette", "uvicorn", "bokeh")
 
 
-@contextlib.contextmanager
-def needs_server() -> Iterator[None]:
-    """Say what to install if an import fails."""
-    try:
-        yield
-    except MissingExtra:
-        raise
-    except ImportError as error:
+def check_server() -> None:
+    """Say what to install if something is missing, before anything runs."""
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
         raise MissingExtra(
-            f"a live page needs {error.name}: pip install 'paceline[live]'"
-        ) from None
+            f"a live page needs {' and '.join(missing)}: pip install 'paceline[live]'"
+        )
