@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from paceline import races
-from paceline.cli import exports
+from paceline.cli import exports, printed
 from paceline.cli.exits import EXIT_BAD_INPUT
 from paceline.core.words import count
 from paceline.display.ending import print_arms, print_warnings
@@ -19,28 +19,33 @@ Print how the race in a journal stands or ended; it may still be running.
 
   paceline show race.jsonl
   paceline show race.jsonl --export md
-  paceline show race.jsonl --export arms.csv --export-values pulls.csv"""
+  paceline show race.jsonl --export arms.csv --export-values pulls.csv
+  paceline show race.jsonl --printed x=4"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("journal", metavar="JOURNAL", help="the file given to the race as -j")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    printed.add_printed(parser)
     exports.add_exports(parser, may_print=True)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the standings, or write them."""
-    printed = exports.take_printed(options)
+    exported = exports.take_printed(options)
     exports.check_exports(options)
     race = races.Follower(options.journal)
     view = race.view()
     code = 0
-    if printed or options.export or options.export_values or options.export_hyperfine:
+    if options.printed is not None:
+        printed.print_printed(race.result(), options.printed, as_json=options.json)
+        return code
+    if exported or options.export or options.export_values or options.export_hyperfine:
         result = race.result()
         code = 0 if exports.write_exports(result, options) else EXIT_BAD_INPUT
-        if printed:
-            exports.print_export(result, *printed)
+        if exported:
+            exports.print_export(result, *exported)
             return code
     if options.json:
         print(json_text(_as_json(view)))

@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from paceline.characters import visible
 from paceline.core.words import count
 from paceline.display.standings import arm_lines
+from paceline.display.text import shorten
 from paceline.display.window import print_facts, print_wrapped, window_width
 from paceline.durations import say_seconds
 from paceline.result import Result
@@ -14,6 +16,8 @@ from paceline.story.standing import ArmRecord
 
 _MOST_ARMS = 20
 _MOST_FAILURES = 5
+_MOST_LINES, _LONGEST_LINE = 5, 200  # of what a pull has printed whose arm is out
+_MARGIN = "    | "
 
 
 def print_result(result: Result) -> None:
@@ -50,8 +54,15 @@ def print_failures(result: Result, stream: Any) -> None:
     if not result.failures:
         return
     # By arm and cause: the number of the pull says little.
-    kinds = Counter(text.partition(" of ")[2] or text for text in result.failures).most_common()
+    causes = [text.partition(" of ")[2] or text for text in result.failures]
+    kinds = Counter(causes).most_common()
     dropped = [record for record in result.arms if record.status == "failed"]
+    out = {record.index for record in dropped}
+    printed = {
+        cause: trouble.printed
+        for cause, trouble in zip(causes, result.story.troubles, strict=False)
+        if trouble.printed and trouble.arm in out
+    }
     be = "is" if len(dropped) == 1 else "are"
     lost = f"{len(dropped)} of {len(result.arms)} arms {be} out because of them:"
     attempts = count(len(result.failures), "attempt")
@@ -60,8 +71,20 @@ def print_failures(result: Result, stream: Any) -> None:
     for text, times in kinds[:_MOST_FAILURES]:
         again = f" ({times} times)" if times > 1 else ""
         print_wrapped(text + again, stream, indent="  ")
+        if text in printed:
+            _print_end(printed[text], stream)
     if len(kinds) > _MOST_FAILURES:
         print(f"  … and {len(kinds) - _MOST_FAILURES} more", file=stream)
+
+
+def _print_end(text: str, stream: Any) -> None:
+    """Print the last lines of what a pull has printed."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    width = max(window_width(stream) - len(_MARGIN), 20)
+    if len(lines) > _MOST_LINES:
+        lines = ["…", *lines[-_MOST_LINES:]]
+    for line in lines:
+        print(_MARGIN + shorten(visible(line, keep=""), min(width, _LONGEST_LINE)), file=stream)
 
 
 def _facts(result: Result) -> list[tuple[str, str]]:

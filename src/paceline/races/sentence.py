@@ -11,6 +11,7 @@ from paceline.story.standing import ArmRecord
 
 _MOST_NAMED = 6
 _MOST_REASONS = 3
+_MOST_LINES = 30  # of what a pull has printed, in a message
 
 
 def sentence(
@@ -61,13 +62,16 @@ def _list(names: Sequence[str]) -> str:
 def describe_failure(label: str, failure: PullFailed, *, in_full: bool = True) -> str:
     """What happened; in full, followed by the traceback or what was printed."""
     said = f"pull {failure.pull} of arm {arm_name(label)} {failure.message}"
-    detail = detail_of(failure) if in_full else ""
+    detail = detail_of(failure, _MOST_LINES) if in_full else ""
     return f"{said}\n{detail}" if detail else said
 
 
-def detail_of(failure: PullFailed) -> str:
-    """The traceback, if there is one, and what the pull had printed."""
+def detail_of(failure: PullFailed, most: int | None = None) -> str:
+    """The traceback, if there is one, and what the pull had printed, at most so many lines."""
     detail, printed = failure.detail.strip(), failure.printed.strip("\n")
+    lines = printed.split("\n")
+    if most is not None and len(lines) > most:
+        printed = "\n".join(["…", *lines[-most:]])
     return f"{detail}\nIt printed:\n{printed}" if detail and printed else detail or printed
 
 
