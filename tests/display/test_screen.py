@@ -9,6 +9,7 @@ import termios
 import time
 from fcntl import ioctl
 
+import numpy as np
 import pytest
 
 from paceline.display.lines import PlainLines
@@ -59,6 +60,49 @@ def test_short_rounds_give_a_line_per_second_and_the_last() -> None:
         "round 129",
         "round 193",
         "round 251",
+    ]
+
+
+def times_of(rounds: int, seconds: float, every: float = 0.25) -> list[float]:
+    """When a log gets its lines, from a race of so many equal rounds."""
+    found: list[float] = []
+
+    class Noting(io.StringIO):
+        def write(self, text: str) -> int:
+            found.extend([now] if text.strip() else [])
+            return len(text)
+
+    lines, now = PlainLines(Noting()), 0.0
+    while now < seconds:
+        done = int(rounds * now / seconds)
+        lines.update(standing(MANY[:3], rounds=done, elapsed=now))
+        now += every
+    return found
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 3, 40, 3600, 10**6])
+@pytest.mark.parametrize("every", [0.25, 2.4])
+def test_never_ten_seconds_without_a_line_and_no_flood(rounds: int, every: float) -> None:
+    hour = 3600.0
+    found = times_of(rounds, hour, every)
+    pauses = np.diff([0.0, *found, hour])
+    assert pauses.max() <= 10
+    assert pauses[1:-1].min() >= 1
+    assert len(found) < 700
+    assert len(times_of(rounds, 60.0, every)) <= 60
+
+
+def test_a_long_round_says_how_it_stands_in_the_middle() -> None:
+    stream = io.StringIO()
+    lines = PlainLines(stream)
+    arms = [arm(0, "x=1", 0.3), arm(1, "x=4", 0.711, half=0.13)]
+    for rounds, elapsed, pulls in ((0, 8.0, 0), (0, 16.0, 3), (1, 17.0, 16), (1, 30.0, 20)):
+        lines.update(standing(arms, rounds=rounds, elapsed=elapsed, pulls=pulls))
+    assert printed(lines, stream) == [
+        "8 s: no pull has given a value yet, 14 of 16 cores at work",
+        "in round 1, 16 s: 3 pulls, 2 of 2 arms in, x=4 leads with 0.711 (0.58 … 0.84)",
+        "round 1, 17 s: 16 pulls, 2 of 2 arms in, x=4 leads with 0.711 (0.58 … 0.84)",
+        "in round 2, 30 s: 20 pulls, 2 of 2 arms in, x=4 leads with 0.711 (0.58 … 0.84)",
     ]
 
 

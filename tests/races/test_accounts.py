@@ -152,7 +152,7 @@ def test_what_a_callback_returns_else_does_not_matter() -> None:
     for other in (None, False, np.False_, 1, "yes", [True]):
         result = race(
             noisy, [0.0, 1.0], engine=VirtualEngine(), cores=4, progress=False,
-            callbacks=[lambda standing, other=other: other],  # type: ignore[misc]
+            callbacks=[lambda standing, other=other: other],
         )  # fmt: skip
         assert result.decided
 

@@ -24,7 +24,7 @@ from paceline.journal import Record, read_records
 from paceline.journal.records import PullsReturned, RoundEnded
 from paceline.races import prepare, read_journal
 from paceline.races.history import History
-from paceline.races.running import replayed
+from paceline.races.replaying import replayed
 from paceline.races.session import Session
 from paceline.races.telling import Phase, Teller
 from tests.races.virtual import VirtualEngine, pulls_of, watched

@@ -22,7 +22,7 @@ class LiveTable:
     """A table of the standings, rewritten in place; its lines always fit the window."""
 
     def __init__(self, stream: TextIO, *, keep: bool = True) -> None:
-        self._stream = stream
+        self.stream = stream
         self._keep = keep
         self._live: Live | None = None
 
@@ -53,7 +53,7 @@ class LiveTable:
         # It needs no thread of its own: the race calls often enough. What is printed meanwhile goes
         # above the table; but stdout must not end up in stderr when somebody reads stdout.
         self._live = Live(
-            console=Console(file=styled(self._stream), highlight=False),
+            console=Console(file=styled(self.stream), highlight=False),
             auto_refresh=False,
             transient=True,
             vertical_overflow="crop",

@@ -31,7 +31,7 @@ from paceline.pools.books import Books
 from paceline.pools.clock import RaceClock, Ticker, early_seconds
 from paceline.pools.giving import Giver
 from paceline.pools.intake import Intake
-from paceline.pools.interruptions import ArmsFailed, NotAsAssumed, PastRound, RecordsEnded
+from paceline.pools.interruptions import PastRound, RecordsEnded
 from paceline.pools.model import NO_IDEA, PoolModel
 from paceline.pools.recording import Recorder, Recording
 from paceline.pools.rules import Rules
@@ -172,7 +172,7 @@ class Dispatcher:
                 return RecordsEnded()
             pause = self._fill(self._workers)
             self._listen(self._workers, min(moment, box, pause))
-            interruption = self._interruption()
+            interruption = self.intake.interruption()
             if interruption is not None:
                 return interruption
 
@@ -279,17 +279,6 @@ class Dispatcher:
         self.giver.rules = rules
         self.giver.probing.drop_above(rules.most_cores)
         self.model.resize(rules)
-
-    def _interruption(self) -> Interruption | None:
-        """What interrupts the policy that is at work, if anything."""
-        intake = self.intake
-        if intake.surprised:
-            intake.surprised, intake.plausible = False, None
-            return NotAsAssumed()
-        if intake.newly_out:
-            arms, intake.newly_out = tuple(intake.newly_out), []
-            return ArmsFailed(arms)
-        return None
 
     def finish(self) -> int:
         """Record what came late, then end everything; return how many jobs could not be ended."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from paceline.core.rounds import Interruption
 from paceline.engines.events import (
     Began,
     Event,
@@ -27,6 +28,7 @@ from paceline.pools.assignments import Assignment, Assignments, loading_limit
 from paceline.pools.backlog import Backlog
 from paceline.pools.blame import MOST_KILLS, charge, is_charged
 from paceline.pools.clock import RaceClock
+from paceline.pools.interruptions import ArmsFailed, NotAsAssumed, StopAsked
 from paceline.pools.recording import Recording
 from paceline.pools.rules import Rules
 from paceline.pools.setbacks import Setbacks
@@ -88,6 +90,19 @@ class Intake:
             else:
                 self._give_up(self._assignments.remove(event.job), event)
         self._recording.commit()
+
+    def interruption(self) -> Interruption | None:
+        """What interrupts the policy that is at work, if anything."""
+        if self._recording.stop_asked:
+            self._recording.stop_asked = False
+            return StopAsked()
+        if self.surprised:
+            self.surprised, self.plausible = False, None
+            return NotAsAssumed()
+        if self.newly_out:
+            arms, self.newly_out = tuple(self.newly_out), []
+            return ArmsFailed(arms)
+        return None
 
     def record_unused(self, one: Assignment, why: str) -> None:
         """Record the part of a job's time that gave no value; its worker may have been loading."""

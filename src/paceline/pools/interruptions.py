@@ -20,6 +20,11 @@ class NotAsAssumed(Interruption):
 
 
 @dataclass(frozen=True)
+class StopAsked(Interruption):
+    """Somebody who heard of a result wants the race to stop."""
+
+
+@dataclass(frozen=True)
 class RecordsEnded(Interruption):
     """There are no workers, and everything recorded has been told."""
 

@@ -1,5 +1,6 @@
 """Record first, then count: the only way in which anything becomes known of a race."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from paceline.journal.records import PullsReturned, Record
@@ -28,6 +29,8 @@ class Recording:
         self._journal = journal
         self._values: list[PullsReturned] = []  # not kept yet
         self.is_fresh = False  # whether anything was recorded that earlier sessions did not know
+        self.heard: Callable[[PullsReturned], bool] | None = None  # who hears of results, if any
+        self.stop_asked = False  # whether it wants the race to stop
 
     def add(self, record: Record) -> None:
         """Take a record; `commit` keeps it."""
@@ -43,9 +46,19 @@ class Recording:
         """Make sure that no crash can lose what was added; then count the values."""
         if self._journal is not None:
             self._journal.commit()
-        for record in self._values:
+        values, self._values = self._values, []
+        for record in values:
             self.books.take(record)
-        self._values.clear()
+        if self.heard is not None:
+            for record in values:
+                self._tell(record)
+
+    def _tell(self, record: PullsReturned) -> None:
+        """Somebody hears of a result; not again of any, if it ended in an error."""
+        heard, self.heard = self.heard, None
+        if heard is not None:
+            self.stop_asked |= heard(record)
+            self.heard = heard
 
     def note(self, record: Record) -> None:
         """Take a record, and keep it at once."""

@@ -19,7 +19,6 @@ from paceline.races.reading import Follower, JournalView, open_journal, read_jou
 from paceline.races.settings import check_race
 from paceline.races.typed import Arm, GivenArms
 from paceline.result import Result
-from paceline.story.standing import Standing
 
 __all__ = [
     "Follower",
@@ -65,7 +64,7 @@ def race(
     on_failure: str = "drop-arm",
     max_pulls: float | None = None,
     labels: Iterable[Any] | None = None,
-    callbacks: Sequence[Callable[[Standing], Any]] = (),
+    callbacks: Sequence[Any] = (),
     progress: Any = None,
     memory_per_pull: Any = None,
     unit: str = "cores",
@@ -118,7 +117,8 @@ def race(
     `keep_prints=False`.
 
     `callbacks` are called with a `Standing` after every round; one that returns True stops the
-    race. `progress` shows the standings; None shows them in a notebook, and on a terminal.
+    race. An object may have `on_round(standing)`, `on_result(pull, standing)`, `on_end(result)`.
+    `progress` shows the standings; None shows them in a notebook, and on a terminal.
     """
     given = dict(locals())
     return prepare(given.pop("evaluate"), given.pop("arms"), **given).run()

@@ -2,7 +2,7 @@
 
 import os
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic
 
 from paceline.core.scaling import Scaling
@@ -72,7 +72,7 @@ class Race(Generic[Arm]):
         journal: str | os.PathLike[str] | None = None,
         accept_changes: bool = False,
         labels: Iterable[Any] | None = None,
-        callbacks: Sequence[Callable[[Standing], Any]] = (),
+        callbacks: Sequence[Any] = (),
         progress: Any = False,
     ) -> None:
         given = {key: value for key, value in locals().items() if key not in ("self", "arms")}

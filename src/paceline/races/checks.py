@@ -27,6 +27,7 @@ from paceline.errors import InvalidInput, seen, unknown_name
 from paceline.notation import parse_policy, parse_scaling
 from paceline.policies.base import Policy
 from paceline.policies.catalog import find_policy
+from paceline.races.callbacks import is_callback
 
 Check = Callable[[Any, str], Any]  # takes a value, and its name in error messages
 
@@ -153,20 +154,21 @@ def path(value: Any, what: str) -> str:
     return text
 
 
-def callbacks(value: Any, _what: str) -> tuple[Callable[..., Any], ...]:
-    """Functions of a `Standing`."""
+def callbacks(value: Any, _what: str) -> tuple[Any, ...]:
+    """Functions of a `Standing`, and objects with methods to call."""
     refused = InvalidInput(
-        f"callbacks must be a list of functions of a Standing, got {seen(value)}"
+        "callbacks must be a list of functions of a Standing, or of objects with on_round, "
+        f"on_result or on_end, got {seen(value)}"
     )
     if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
         raise refused
     try:
-        functions = tuple(value)
+        given = tuple(value)
     except TypeError:
         raise refused from None
-    if not all(callable(callback) for callback in functions):
+    if not all(map(is_callback, given)):
         raise refused
-    return functions
+    return given
 
 
 def progress(value: Any, _what: str) -> Any:

@@ -9,7 +9,6 @@ from paceline.errors import Interrupted
 from paceline.races.advice import how_to_resume, resumes_alone
 from paceline.races.forms import name_of, write_policy
 from paceline.races.session import Session
-from paceline.races.settings import Settings
 from paceline.races.snapshot import result_of
 from paceline.result import Result
 
@@ -20,7 +19,14 @@ def interrupted(session: Session) -> Interrupted:
     """The error for a race that was interrupted, with the best so far; its workers are gone."""
     result = _result(session)
     after = f"interrupted after {say_seconds(result.elapsed)}"
-    return Interrupted(f"{after}; {_what_is_kept(session.settings, result)}", result)
+    return Interrupted(f"{after}; {_what_is_kept(session, result)}", result)
+
+
+def what_is_kept(session: Session) -> str:
+    """The same for a race that an error has ended, such as one of a callback: how to go on."""
+    result = _result(session)
+    after = f"The race was ended by this error after {say_seconds(result.elapsed)}"
+    return f"{after}; {_what_is_kept(session, result)}"
 
 
 def _result(session: Session) -> Result:
@@ -33,16 +39,16 @@ def _result(session: Session) -> Result:
     return result_of(view, verdict, session.dispatcher.model.pool, journal)
 
 
-def _what_is_kept(settings: Settings, result: Result) -> str:
+def _what_is_kept(session: Session, result: Result) -> str:
+    settings, known = session.settings, session.books.pulls
     journal, leads = settings.options["journal"], _leaders(result)
-    pulls = f"{count(result.pulls, 'pull')}{leads}"
+    pulls = count(known, "pull")
     if journal is None:
-        return f"{pulls}. Without a journal it cannot be resumed"
+        return f"{pulls}{leads}. Without a journal it cannot be resumed"
     what, policy = name_of(settings.evaluate), write_policy(settings.policy)
     alone = resumes_alone(what, policy, settings.engine.name)
     how = how_to_resume(str(journal), what, alone=alone)
-    are = "is" if result.pulls == 1 else "are"
-    recorded = f"{count(result.pulls, 'pull')} {are} recorded in {journal}{leads}"
+    recorded = f"{pulls} {'is' if known == 1 else 'are'} recorded in {journal}{leads}"
     return f"{recorded}. To resume: {how}"
 
 

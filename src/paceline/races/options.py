@@ -239,8 +239,8 @@ _ALL = (
     Option(
         "callbacks",
         (),
-        "functions",
-        "called with a Standing after every round; one that returns True stops the race",
+        "functions or objects",
+        "called after every round, or for every result; one that returns True stops the race",
         checks.callbacks,
         RECORD,
         words=None,

@@ -30,7 +30,8 @@ from paceline.races.identity import (
 from paceline.races.option import NOT_IN_RESUME
 from paceline.races.options import OPTIONS
 from paceline.races.past import Past
-from paceline.races.running import replayed, run_recorded
+from paceline.races.replaying import replayed
+from paceline.races.running import run_recorded
 from paceline.races.sameness import check_change
 from paceline.races.session import Session
 from paceline.races.settings import Settings, check_run

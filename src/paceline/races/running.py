@@ -1,48 +1,46 @@
 """Running a checked race: its workers, its journal, its screen, and its end."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from paceline.commands import Command
 from paceline.core.rounds import Verdict
 from paceline.engines.base import Workers
-from paceline.errors import RaceFailed
+from paceline.engines.manual import Closed
+from paceline.errors import Interrupted, InvalidInput, RaceFailed
 from paceline.journal import Journal
-from paceline.journal.records import RaceEnded, Record
+from paceline.journal.records import RaceEnded
 from paceline.pools.clock import RaceClock
 from paceline.pools.dispatcher import Dispatcher
-from paceline.pools.model import PoolModel
+from paceline.races.callbacks import Callbacks
 from paceline.races.changes import (
-    Change,
     changes_since,
-    could_change_answer,
-    in_the_way,
     say_changes,
 )
 from paceline.races.concerns import CHANGED, LATE, UNKNOWN, say_left_running, warn
+from paceline.races.ended import as_it_ended
 from paceline.races.history import RUNNING, History
 from paceline.races.identity import (
     ending_in,
     header_in,
     header_of,
     now,
-    recalled_options,
     session_of,
 )
-from paceline.races.interrupted import interrupted
+from paceline.races.interrupted import interrupted, what_is_kept
 from paceline.races.lateness import too_little_left
+from paceline.races.logbook import Logbook, log, logged, logs_rounds
 from paceline.races.past import Past
+from paceline.races.replaying import model_of, replayed, result_now, session_of_race
 from paceline.races.sameness import check_same
-from paceline.races.session import Session, Stopped
-from paceline.races.settings import Settings, goal_of
-from paceline.races.snapshot import result_of
-from paceline.races.telling import Audience, Teller
+from paceline.races.session import Session
+from paceline.races.settings import Settings
+from paceline.races.stopping import Stopped
+from paceline.races.telling import Audience
 from paceline.result import Result
 
 
@@ -79,16 +77,6 @@ def run_race(settings: Settings, host: Host = Host()) -> Result:
         return run_recorded(settings, journal, past, host)
 
 
-def replayed(settings: Settings, history: History) -> Session:
-    """A race so far, as a session that runs up to the end of its records; no time passes in it."""
-    clock = RaceClock(lambda: 0.0)
-    clock.resume_at(history.elapsed)
-    dispatcher = Dispatcher(
-        None, settings.rules, history.books, clock=clock, model=_model(settings)
-    )
-    return _session(settings, dispatcher, history, Audience())
-
-
 def run_recorded(
     settings: Settings,
     journal: Journal | None,
@@ -96,6 +84,17 @@ def run_recorded(
     host: Host = Host(),
 ) -> Result:
     """Run the race from where its journal, of which `past` was read, leaves it."""
+    callbacks = Callbacks.of(settings.options["callbacks"])
+    try:
+        result = _run(settings, journal, past, host)
+    except Interrupted as error:
+        callbacks.ended(error.result)
+        raise
+    callbacks.ended(result)
+    return result
+
+
+def _run(settings: Settings, journal: Journal | None, past: Past, host: Host) -> Result:
     records, start = past.frame, _Start()
     if journal is not None:
         if records:
@@ -114,63 +113,43 @@ def run_recorded(
     ending = ending_in(records)
     result = None
     if ending is not None:
-        result = _as_it_ended(settings, records, history, ending, changes)
+        result = as_it_ended(settings, records, history, ending, changes)
     screen = _screen(settings.options["progress"])
     if result is not None:
         if screen is not None:
             screen.update(result.standing)
             screen.close(result)
+        log(logging.INFO, f"{result.notes[0]}: {result.verdict}")
         return result
     if changes:
         settings = replace(settings, notes=(say_changes(changes),))
     try:
-        clock = RaceClock(settings.engine.now)  # to open the workers takes time, too
-        clock.resume_at(history.elapsed)
-        try:
-            workers = settings.engine.open(settings.workload(), settings.rules.cores)
-        except OSError as error:
-            raise _failed(f"the workers cannot be started: {error}", journal) from None
-        except KeyboardInterrupt:
-            raise interrupted(replayed(settings, history)) from None
-        result = _race(settings, workers, clock, journal, history, screen, start, host)
+        with logged(screen):
+            result = _open(settings, journal, history, screen, start, host)
     finally:
         if screen is not None:
             screen.close(result)
     return result
 
 
-def _as_it_ended(
+def _open(
     settings: Settings,
-    records: Sequence[Record],
+    journal: Journal | None,
     history: History,
-    ending: RaceEnded,
-    changes: Sequence[Change],
-) -> Result | None:
-    """The result of a race that has ended, as recorded; None if there is something to run."""
-    # Under the options of the last session: with a lower cap, it would not get to its end.
-    before = goal_of(recalled_options(records, {"policy": settings.policy}))
-    session = replayed(replace(settings, goal=before), history)
-    outcome = session.run()
-    limit = in_the_way(settings, ending, session.books.pulls) if changes else ""
-    note = "nothing was run: the race had ended"
-    with contextlib.suppress(ValueError):  # no moment was noted
-        note += f" on {datetime.fromisoformat(ending.ended).astimezone():%Y-%m-%d %H:%M}"
-    if limit:
-        note += f", and {limit}"
-    session.settings = session.teller.settings = replace(session.settings, notes=(note,))
-    arms = np.array(ending.arms, dtype=np.int64)
-    recorded = Verdict(arms, decided=ending.decided, confidence=ending.confidence)
-    result = _result(session, recorded).saying(ending.verdict)
-    if limit:
-        return result
-    if could_change_answer(changes):
-        history.take(session_of(settings, ending.at))  # as if the race went on
-        trial = replayed(settings, history)
-        verdict = trial.run()
-        same = isinstance(verdict, Verdict) and _result(trial, verdict).verdict == ending.verdict
-        return result if same else None
-    # Otherwise a callback stopped it, which may do otherwise now.
-    return result if isinstance(outcome, Verdict) else None
+    screen: Any,
+    start: _Start,
+    host: Host,
+) -> Result:
+    """Start the workers, and race."""
+    clock = RaceClock(settings.engine.now)  # to open the workers takes time, too
+    clock.resume_at(history.elapsed)
+    try:
+        workers = settings.engine.open(settings.workload(), settings.rules.cores)
+    except OSError as error:
+        raise _failed(f"the workers cannot be started: {error}", journal) from None
+    except KeyboardInterrupt:
+        raise interrupted(replayed(settings, history)) from None
+    return _race(settings, workers, clock, journal, history, screen, start, host)
 
 
 def _race(
@@ -183,26 +162,31 @@ def _race(
     start: _Start,
     host: Host,
 ) -> Result:
+    logbook = Logbook(settings, history.books, journal)
     dispatcher = Dispatcher(
         workers,
         settings.rules,
         history.books,
         clock=clock,
-        model=_model(settings),
-        journal=journal,
+        model=model_of(settings),
+        journal=logbook,
         largest_group=1 if _is_command(settings) else settings.engine.abilities.group,
         group_seconds=settings.engine.abilities.group_seconds,
         can_end=settings.engine.abilities.kill,
         hurries=settings.engine.abilities.hurries,
     )
     watch = None if screen is None else screen.update
-    audience = Audience(watch, settings.options["callbacks"], host.loud)
+    callbacks = Callbacks.of(settings.options["callbacks"])
+    audience = Audience(watch, callbacks, host.loud, logs_rounds())
     session: Session | None = None
     try:
         begun = replace(session_of(settings, history.elapsed), work=start.work)
         history.take(begun)
         dispatcher.recording.note(begun)
-        session = _session(settings, dispatcher, history, audience)
+        session = session_of_race(settings, dispatcher, history, audience)
+        logbook.begun(history.elapsed)
+        if callbacks.on_result:
+            dispatcher.recording.heard = session.result_came
         host.begun(session)
         for kind, text in start.worries.items():
             session.teller.concerns.say(kind, text, history.elapsed)
@@ -217,8 +201,14 @@ def _race(
     except KeyboardInterrupt:
         with contextlib.suppress(KeyboardInterrupt):  # those who wait for it press Ctrl-C again
             dispatcher.finish()
-        session = session or _session(settings, dispatcher, history, audience)
+        session = session or session_of_race(settings, dispatcher, history, audience)
         raise interrupted(session) from None
+    except Exception as error:
+        dispatcher.finish()
+        if session is not None and not isinstance(error, InvalidInput | Closed):
+            with contextlib.suppress(Exception):
+                error.add_note(what_is_kept(session))
+        raise
     finally:
         left = dispatcher.finish()
     if isinstance(outcome, Stopped):
@@ -227,7 +217,7 @@ def _race(
     if left:
         still = say_left_running(left, settings.engine.name)
         session.teller.concerns.say(RUNNING, still, clock.elapsed())
-    result = _result(session, outcome)
+    result = result_now(session, outcome)
     dispatcher.recording.note(
         RaceEnded(
             at=result.elapsed,
@@ -247,25 +237,6 @@ def _failed(why: str, journal: Journal | None) -> RaceFailed:
         return RaceFailed(why)
     kept = f"The results so far are in {journal.path}: the race can be resumed from it"
     return RaceFailed(f"{why}\n{kept}")
-
-
-def _model(settings: Settings) -> PoolModel:
-    return PoolModel(settings.rules, settings.pool, settings.shape)
-
-
-def _session(
-    settings: Settings, dispatcher: Dispatcher, history: History, audience: Audience
-) -> Session:
-    plan = history.plan
-    told = 0 if plan is None else len(plan.rounds)
-    teller = Teller(settings, dispatcher, audience, history.warnings, told)
-    return Session(settings, dispatcher, plan, teller)
-
-
-def _result(session: Session, verdict: Verdict) -> Result:
-    view = session.teller.view(session.phase)
-    scaling = session.dispatcher.model.pool
-    return result_of(view, verdict, scaling, session.settings.options["journal"])
 
 
 def _holds_environment(settings: Settings) -> bool:

@@ -6,7 +6,7 @@ interruption the race is planned anew, with what is known by then.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -15,27 +15,19 @@ from paceline.core.arrays import Ints
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import Interruption, Round, Verdict
 from paceline.errors import InvalidInput
-from paceline.journal.records import PlanMade
+from paceline.journal.records import PlanMade, PullsReturned
 from paceline.loop import run
 from paceline.policies.base import Pacer, Task
 from paceline.policies.opening import Opening
 from paceline.pools.books import Books
 from paceline.pools.dispatcher import Dispatcher
-from paceline.pools.interruptions import ArmsFailed, NotAsAssumed, RecordsEnded
+from paceline.pools.interruptions import ArmsFailed, NotAsAssumed, RecordsEnded, StopAsked
 from paceline.pools.model import NO_IDEA
-from paceline.races.declared import contradictions
 from paceline.races.history import Plan
 from paceline.races.lateness import too_late
-from paceline.races.sentence import describe_failure
 from paceline.races.settings import Settings
+from paceline.races.stopping import Stopped, unless_dropped
 from paceline.races.telling import Phase, Teller
-
-
-@dataclass(frozen=True)
-class Stopped(Interruption):
-    """Failures have stopped the race: why, for people."""
-
-    why: str
 
 
 class Session:
@@ -59,6 +51,10 @@ class Session:
         if teller.watches:
             dispatcher.ticker.call = lambda: teller.tick(self.phase)
 
+    def result_came(self, record: PullsReturned) -> bool:
+        """Pulls gave values, which are known from now on; whether the race is to stop."""
+        return self.teller.result_came(record, self.phase)
+
     def _seconds_to_deadline(self) -> float:
         """In seconds of the race; a fixed moment comes whether the race is running or not."""
         deadline = self.settings.goal.deadline
@@ -76,15 +72,29 @@ class Session:
                 outcome = self._run_once()
                 self.plan = None
                 if isinstance(outcome, Verdict):
-                    verdict = replace(outcome, arms=self.phase.racing[outcome.arms])
-                    return self.teller.believe(verdict, self.phase)
+                    return self._believed(outcome)
                 if isinstance(outcome, ArmsFailed):
                     self.teller.check_declared()
-                    outcome = self._unless_dropped(outcome)
+                    outcome = unless_dropped(outcome, self.settings, self.books.attempts)
                 if isinstance(outcome, Stopped | RecordsEnded):
                     return outcome
+                if isinstance(outcome, StopAsked):
+                    return self._believed(self._as_asked())
                 if isinstance(outcome, NotAsAssumed):
                     self._may_be_binary = False
+
+    def _believed(self, verdict: Verdict) -> Verdict:
+        """The verdict by the numbers of the race, as far as its values support it."""
+        verdict = replace(verdict, arms=self.phase.racing[verdict.arms])
+        return self.teller.believe(verdict, self.phase)
+
+    def _as_asked(self) -> Verdict:
+        """The verdict of a race that a callback stopped in the middle of a round."""
+        pacer, reason = self.phase.pacer, "a callback stopped it"
+        if pacer is None:  # only as many arms are left as are wanted
+            everyone = np.arange(self.phase.racing.size)
+            return Verdict(everyone, decided=False, confidence=None, reason=reason)
+        return pacer.stop(reason)
 
     def go_on(self, plan: Plan, elapsed: float) -> bool:
         """Hear of more records of a race that `run` replayed to their end, under the same plan.
@@ -282,21 +292,6 @@ class Session:
 
     def _too_late(self) -> str:
         return too_late(self.deadline, self.dispatcher)
-
-    def _unless_dropped(self, failed: ArmsFailed) -> ArmsFailed | Stopped:
-        """Stop if the user said so, or if no arm is left; otherwise the arms are dropped."""
-        attempts, settings = self.books.attempts, self.settings
-        drops = settings.options["on_failure"] == "drop-arm"
-        if drops and len(attempts.out) < len(settings.arms):
-            return failed
-        failure = attempts.failures[0]
-        head = f"all {len(settings.arms)} arms failed; the first"
-        if not drops:
-            failure = attempts.out[failed.arms[0]]
-            head = "the race was stopped because an arm failed (on_failure='stop')"
-        what = describe_failure(settings.labels[failure.arm], failure)
-        advice = contradictions(settings, attempts)
-        return Stopped(f"{head}: {what}{f'. {advice}' if advice else ''}")
 
 
 def _is_binary(value: float) -> bool:

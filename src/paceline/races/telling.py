@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from paceline.core.noise import Noise
 from paceline.core.rounds import Verdict
 from paceline.core.words import arm_name
 from paceline.durations import say_seconds
-from paceline.journal.records import FieldChanged
+from paceline.journal.records import FieldChanged, PullsReturned
 from paceline.policies.base import Pacer
 from paceline.pools.dispatcher import Dispatcher
+from paceline.races.callbacks import NOTHING, Callbacks
 from paceline.races.concerns import DECLARED, TABLE, Concerns, Contenders
 from paceline.races.contradiction import contradiction
 from paceline.races.declared import contradictions, without_claims
@@ -28,14 +29,15 @@ _SLOW_SECONDS, _SLOW_TIMES = 5.0, 20.0  # a pull that takes that long is named
 
 @dataclass(frozen=True)
 class Audience:
-    """Who follows a race: a screen now and then, and callbacks after every round.
+    """Who follows a race: a screen now and then, callbacks and a log after every round.
 
     A callback that returns True stops the race. Without a screen, `loud` is called with warnings.
     """
 
     watch: Callable[[Standing], None] | None = None
-    callbacks: tuple[Callable[[Standing], Any], ...] = ()
+    callbacks: Callbacks = NOTHING
     loud: Callable[[str], None] | None = None
+    log: Callable[[Standing], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -126,13 +128,17 @@ class Teller:
         audience = self._audience
         if audience.watch is None:
             self.concerns.warn_of_length(self._outlook(phase, values), at)
-            if not audience.callbacks:
-                return False
+        if not (audience.watch or audience.callbacks.on_round or audience.log):
+            return False
         standing = self.standing(phase)
-        if audience.watch is not None:
-            audience.watch(standing)
-        answers = [callback(standing) for callback in audience.callbacks]
-        return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
+        for told in filter(None, (audience.watch, audience.log)):
+            told(standing)
+        return audience.callbacks.round_ended(standing)
+
+    def result_came(self, record: PullsReturned, phase: Phase) -> bool:
+        """Report pulls that gave values; return whether the race is to stop."""
+        standing = partial(self.standing, phase)
+        return self._audience.callbacks.returned(record, self.settings.seeds, standing)
 
     def note_field(self, phase: Phase) -> None:
         """Record which arms are out, if that has changed since it was recorded."""
