@@ -27,6 +27,7 @@ class Abilities:
     gpus: bool = False  # give pulls devices instead of cores
     resizes: bool = False  # report that the pool has shrunk or grown
     hurries: bool = True  # whether a pull that takes far too long had better give way to others
+    prints: bool = False  # tell what pulls print
     replaces: bool = True  # start another worker where one has died, and a fresh one if asked to
 
 

@@ -15,20 +15,25 @@ from paceline.engines.workload import Workload
 
 
 class Answer(NamedTuple):
-    """The values of the first pulls of a job and their seconds; and why the next gave none."""
+    """The values of the first pulls of a job and their seconds; and why the next gave none.
+
+    `printed` has what pulls printed that gave values: the place of each, and the text.
+    """
 
     values: list[float]
     seconds: list[float]
     failure: Failure | None = None
+    printed: Sequence[tuple[int, str]] = ()
 
     def events(self, job: int) -> list[Event]:
         """What happened to the job, as events.
 
         >>> Answer([0.5], [2.0]).events(7)
-        [Values(job=7, values=[0.5], seconds=[2.0]), Finished(job=7)]
+        [Values(job=7, values=[0.5], seconds=[2.0], printed=()), Finished(job=7)]
         """
         last: Event = Finished(job) if self.failure is None else Failed(job, self.failure)
-        return [Values(job, self.values, self.seconds), last] if self.values else [last]
+        given = Values(job, self.values, self.seconds, tuple(self.printed))
+        return [given, last] if self.values else [last]
 
 
 def work(

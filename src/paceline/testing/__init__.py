@@ -14,6 +14,7 @@ pytest.register_assert_rewrite(
     "paceline.testing.engines",
     "paceline.testing.evidence",
     "paceline.testing.policies",
+    "paceline.testing.prints",
     "paceline.testing.problems",
     "paceline.testing.scalings",
     "paceline.testing.trust",

@@ -93,6 +93,16 @@ class Driver:
         events = self.heard[job]
         return [value for event in events if isinstance(event, Values) for value in event.values]
 
+    def printed(self, job: int) -> dict[int, str]:
+        """What pulls of the job have printed that gave values, by their places among these."""
+        found: dict[int, str] = {}
+        before = 0
+        for event in self.heard[job]:
+            if isinstance(event, Values):
+                found |= {before + place: text for place, text in event.printed}
+                before += len(event.values)
+        return found
+
 
 def is_over(events: Sequence[JobEvent]) -> bool:
     """Whether the last of these ends its job."""

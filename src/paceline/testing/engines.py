@@ -20,10 +20,11 @@ from paceline.engines.workload import Workload
 from paceline.errors import InvalidInput
 from paceline.testing.blame import BlameLaws
 from paceline.testing.driving import ARMS, Driver, answer, expected, seeds
+from paceline.testing.prints import PrintLaws
 from paceline.testing.trust import TrustLaws
 
 
-class EngineContract(BlameLaws, TrustLaws):
+class EngineContract(BlameLaws, PrintLaws, TrustLaws):
     """Every engine keeps these laws. Make one in `engine`.
 
     `patience` is how many seconds, on the engine's clock, a quick job may take. A pull that takes

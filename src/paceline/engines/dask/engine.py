@@ -39,6 +39,7 @@ class DaskEngine:
         group_seconds=_GROUP_SECONDS,
         memory=True,
         resizes=True,
+        prints=True,
     )
 
     def __init__(self, client_or_address: Any = None) -> None:

@@ -180,6 +180,7 @@ class Host:
             self.close()
         else:
             self._lease = self._loop.call_later(_LOOK_SECONDS, self._look)
+            self._hear()  # and see that what pulls print does not fill the disk
 
 
 def _resolve(over: "asyncio.Future[None]") -> None:

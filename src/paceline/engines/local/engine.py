@@ -40,6 +40,7 @@ class LocalEngine:
         survives_driver=False,
         memory=True,
         gpus=True,
+        prints=True,
     )
     share: bool = True
 

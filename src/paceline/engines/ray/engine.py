@@ -35,6 +35,7 @@ class RayEngine:
         memory=True,
         gpus=True,
         resizes=True,
+        prints=True,
     )
 
     def __init__(self, address: str | None = None, **init: Any) -> None:

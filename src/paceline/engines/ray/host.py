@@ -73,6 +73,7 @@ def do(order: bytes, parcel: Sequence[Any] = ()) -> Iterator[Said]:
 def _follow(workers: LocalWorkers, job: Job, told: threading.Event) -> Iterator[Said]:
     values: list[float] = []
     seconds: list[float] = []
+    printed: list[tuple[int, str]] = []
     loading = said = ended = False
     workers.start(job)
     while True:
@@ -81,13 +82,14 @@ def _follow(workers: LocalWorkers, job: Job, told: threading.Event) -> Iterator[
             if isinstance(event, Loading | Began):
                 loading = isinstance(event, Loading)
             elif isinstance(event, Values):
+                printed += [(len(values) + place, text) for place, text in event.printed]
                 values += event.values
                 seconds += event.seconds
             elif isinstance(event, Finished):
-                yield encode("finished", job.number, values, seconds)
+                yield encode("finished", job.number, values, seconds, printed=printed)
                 return
             elif isinstance(event, Failed | Lost):
-                yield Answer(values, seconds, _failure(event))
+                yield Answer(values, seconds, _failure(event), printed)
                 return
         if told.is_set() and not ended:
             ended = True
@@ -114,7 +116,7 @@ def _end(workers: LocalWorkers, job: Job) -> None:
 def _failure(event: Failed | Lost) -> Failure:
     if isinstance(event, Failed):
         return event.failure
-    return Failure("machine", event.why or "was told to end")
+    return Failure("machine", event.why or "was told to end", printed=event.printed)
 
 
 def sweep(race: str, seconds: float) -> None:

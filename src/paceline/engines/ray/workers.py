@@ -133,8 +133,8 @@ class RayWorkers:
         except self._tasks.errors.RayError as error:
             return self._fault(one, error)
         if isinstance(said, bytes):
-            _, _, values, seconds, *_ = decode(said)
-            said = Answer(values, seconds)
+            heard = decode(said)
+            said = Answer(heard.values, heard.seconds, None, heard.printed)
         if isinstance(said, Answer):
             one.settling = 0.0
             return self._over(one, *said.events(one.number))
@@ -161,7 +161,9 @@ class RayWorkers:
             self._settling.append((time.monotonic() + one.settling, one.number))
             return []
         if one.is_ending:
-            return [Lost(one.number)]
+            last = events[-1] if events else None
+            printed = last.failure.printed if isinstance(last, Failed) else ""
+            return [Lost(one.number, printed=printed)]
         begins = one.loading and not one.began and not isinstance(events[0], Lost | Failed)
         return [Began(one.number), *events] if begins else list(events)
 
