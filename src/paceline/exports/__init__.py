@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from paceline.commands.template import check_text
 from paceline.errors import InvalidInput, seen
@@ -89,25 +89,9 @@ def write_arms(path: str | os.PathLike[str], story: Story, plain: dict[str, Any]
 def write_values(path: str | os.PathLike[str], values: Values) -> Path:
     """Write a row per value, in the order in which they came, with its arm's parameters."""
     place = check_place(path, "values")
-    of_arms = values.of_arms()
-    rows = _rows(values)
+    write = _values_as_csv if place.suffix == ".csv" else _values_as_json
     with place.open("w", encoding="utf-8", newline="") as stream:
-        if place.suffix == ".csv":
-            # What is written of an arm is made harmless once, not once per pull.
-            known = [
-                [csv_cell(cell) for cell in cells] for cells in zip(*of_arms.values(), strict=True)
-            ]
-            names = [*COLUMNS, *of_arms]
-            write_csv(stream, names, ((*row, *known[row[0]]) for row in rows) if known else rows)
-            return place
-        arms = zip(*of_arms.values(), strict=True)
-        named = [plain_parameters(dict(zip(of_arms, cells, strict=True))) for cells in arms]
-        comma = "["
-        for row in rows:
-            one = dict(zip(COLUMNS, row, strict=True)) | (named[row[0]] if named else {})
-            stream.write(f"{comma}\n{json_text(one, indent=None)}")
-            comma = ","
-        stream.write("\n]\n" if len(values) else "[]\n")
+        write(stream, values)
     return place
 
 
@@ -116,6 +100,31 @@ def write_hyperfine(path: str | os.PathLike[str], story: Story) -> Path:
     place = check_place(path, "hyperfine")
     place.write_text(json_text(as_hyperfine(story)) + "\n", encoding="utf-8")
     return place
+
+
+# There may be millions of values, so what is known of an arm is written once, not once per pull.
+
+
+def _values_as_csv(stream: TextIO, values: Values) -> None:
+    of_arms, rows = values.of_arms(), _rows(values)
+    arms = zip(*of_arms.values(), strict=True)
+    ends = [[csv_cell(cell) for cell in cells] for cells in arms]
+    whole = ((*row, *ends[row[0]]) for row in rows) if ends else rows
+    write_csv(stream, [*COLUMNS, *of_arms], whole)
+
+
+def _values_as_json(stream: TextIO, values: Values) -> None:
+    of_arms, rows = values.of_arms(), _rows(values)
+    arms = zip(*of_arms.values(), strict=True)
+    named = [plain_parameters(dict(zip(of_arms, cells, strict=True))) for cells in arms]
+    ends = [f", {json_text(one, indent=None)[1:]}" for one in named]
+    # All that is known of a pull are finite numbers, which JSON has as Python writes them.
+    start = "{" + ", ".join(f'"{name}": %r' for name in COLUMNS)
+    comma = "["
+    for row in rows:
+        stream.write(f"{comma}\n{start % row}{ends[row[0]] if ends else '}'}")
+        comma = ","
+    stream.write("\n]\n" if len(values) else "[]\n")
 
 
 def _rows(values: Values) -> Iterator[tuple[Any, ...]]:

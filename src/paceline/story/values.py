@@ -60,6 +60,12 @@ class Values(Sequence[PullRecord]):
                 found[mine] = np.array(self.seeds(arm, 0, int(numbers.max()) + 1))[numbers]
         return found
 
+    def _seed_of(self, place: int) -> int:
+        """Of one pull: a few rows of a million are shown without the seeds of all."""
+        if self.seeds is None or "seed" in vars(self):
+            return int(self.seed[place])
+        return int(self.seeds(int(self.arm[place]), int(self.number[place]), 1)[0])
+
     def of(self, arm: int) -> Floats:
         """The values of an arm, in the order of its pulls."""
         mine = np.flatnonzero(self.arm == arm)
@@ -90,7 +96,7 @@ class Values(Sequence[PullRecord]):
         return PullRecord(
             int(self.arm[place]),
             int(self.number[place]),
-            int(self.seed[place]),
+            self._seed_of(place),
             float(self.value[place]),
             float(self.seconds[place]),
             int(self.cores[place]),
@@ -98,6 +104,7 @@ class Values(Sequence[PullRecord]):
         )
 
     def __iter__(self) -> Iterator[PullRecord]:
+        _ = self.seed  # of all at once, which is quicker than one by one
         return (self[place] for place in range(len(self)))
 
     def __repr__(self) -> str:
