@@ -197,9 +197,9 @@ class Result(Generic[Arm]):
         return Plots(self.story)
 
     def report(self, path: str | os.PathLike[str] = "race.html") -> Path:
-        """Write one self-contained page about the race (docs/report.md), and say where it is.
+        """Write one self-contained page about the race, and say where it is: docs/report.md.
 
-        Needs the extra `report`.
+        It needs the extra `report`. A file that exists is replaced once the new one is whole.
         """
         from paceline.report import write  # here, because most races need no page
 
