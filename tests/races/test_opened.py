@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import paceline
+from tests.races.test_damage import write
 from tests.races.virtual import VirtualEngine
 
 
@@ -76,3 +77,18 @@ def test_a_race_on_an_engine_that_has_no_name_is_opened(tmp_path: Path, engine: 
     opened = paceline.open(tmp_path / "j")
     assert opened.to_json() == result.to_json()
     assert opened.story.recipe.options["engine"] == engine
+
+
+def test_a_round_that_a_late_value_completed_is_not_counted(tmp_path: Path) -> None:
+    journal, engine = tmp_path / "j", VirtualEngine()
+    options: dict[str, Any] = {"journal": journal, "progress": False, "cores": 4, "deadline": 30}
+    result = paceline.race(noisy, ARMS, engine=engine, **options)
+    records = [json.loads(line) for line in journal.read_text().splitlines()]
+    last = max(place for place, one in enumerate(records) if one["kind"] == "round")
+    late = [
+        {name: value for name, value in one.items() if name != "sum"}
+        for place, one in enumerate(records)
+        if place != last
+    ]
+    write(journal, late, sealed=True)  # as if the deadline came before the policy heard of it
+    assert paceline.open(journal).rounds == result.rounds - 1

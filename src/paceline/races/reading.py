@@ -96,6 +96,9 @@ class Follower:
         self._shown = session
         standing = session.teller.standing(session.phase)
         ending = ending_in(records)
+        if ending is not None and history.plan is not None:
+            # A last value may have completed a round after the deadline: then it did not count.
+            standing = replace(standing, rounds=len(history.plan.rounds))
         if ending is not None and ending.decided:
             standing = replace(standing, arms=_decided(standing.arms, ending.arms))
         what = header.problem["what"]
