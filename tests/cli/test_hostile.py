@@ -274,7 +274,7 @@ def test_a_fault_of_our_own_is_printed_through_the_same_stream(
     def broken(path: str) -> None:
         raise RuntimeError(EVIL)
 
-    monkeypatch.setattr("paceline.races.read_journal", broken)
+    monkeypatch.setattr("paceline.races.Follower", broken)
     assert main(["show", "j"]) == 1
     err = capfd.readouterr().err
     assert "RuntimeError: \\x1b[2J" in err

@@ -1,6 +1,7 @@
 """Pools of several nodes: what runs where, and what happens when nodes come and go."""
 
 import random
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paceline
+from paceline import races
 from paceline.core.pool import CorePool
 from paceline.engines.jobs import Job, Run
 from paceline.engines.simulated import SimulatedEngine
@@ -123,6 +125,55 @@ def test_more_cores_than_all_nodes_have_are_refused() -> None:
         paceline.race(noisy, ARMS, engine=engine, cores=9)
     with pytest.raises(InvalidInput, match="a pull wants 5 cores and no node has so many"):
         paceline.race(noisy, ARMS, engine=engine, cores_per_pull=5)
+
+
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=4),
+    st.integers(1, 8),
+    st.integers(0, 8),
+    st.integers(1, 50),
+)
+def test_as_many_pulls_fit_as_may_run_at_once_and_never_more(
+    nodes: list[int], least: int, more: int, at_once: int
+) -> None:
+    for most in (None, least + more):
+        before = Asked(least=least, most=most).room(nodes)
+        after = Asked(least=least, most=most, at_once=at_once).room(nodes)
+        fitting = sum(node // before.least for node in before.nodes)
+        assert sum(node // after.least for node in after.nodes) == min(at_once, fitting)
+        assert all(now <= was for now, was in zip(after.nodes, before.nodes, strict=True))
+        assert after.least >= before.least
+        assert after.most <= before.most
+
+
+def test_a_limit_on_pulls_at_once_is_known_to_the_scaling() -> None:
+    """Two pulls on two cores at once take 1 s; one after the other, each on both, 2 · 0.7 s."""
+
+    def seconds(**options: Any) -> float:
+        race = races.prepare(noisy, ARMS, engine=SimulatedEngine(cores=2), **options)
+        return float(race.settings.rules.pool(lambda cores: cores**-0.5).seconds(2))
+
+    assert seconds() == 1.0
+    assert seconds(at_once=1) == pytest.approx(2 * 0.5**0.5)
+    assert seconds(at_once=1, cores_per_pull=1) == 2.0
+    assert seconds(at_once=2) == 1.0
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 5])
+def test_no_more_pulls_run_at_once_than_allowed_whatever_nodes_come(at_once: int) -> None:
+    engine = SimulatedEngine(nodes=(4, 4), changes=[(2.5, (4, 4, 8)), (6.0, (4, 0, 8))])
+    result = paceline.race(noisy, ARMS, engine=engine, at_once=at_once, progress=False)
+    starts = [(span.start, 1) for span in result.timeline]
+    moves = sorted(starts + [(span.end - 1e-5, -1) for span in result.timeline])
+    assert max(accumulate(change for _, change in moves)) == at_once
+
+
+def test_a_job_has_to_wait_though_cores_are_free() -> None:
+    assignments = Assignments(8, lambda: 0.0, at_once=2)
+    jobs = [assignments.add([Run(0, k, 1)], 1, 1.0) for k in range(2)]
+    assert assignments.free == 0
+    assignments.remove(jobs[0].number)
+    assert assignments.free == 7
 
 
 # Races on nodes.

@@ -40,6 +40,7 @@ OTHER: dict[str, Any] = {
     "engine": "local",
     "cores": 3,
     "cores_per_pull": (1, 2),
+    "at_once": 2,
     "memory_per_pull": 1_000_000,
     "unit": "gpus",
     "scaling": PowerLaw(0.5),
@@ -213,7 +214,7 @@ def test_what_the_journal_keeps_comes_back_as_it_was(name: str, value: Any) -> N
 CHANGES: dict[str, Any] = {
     "deadline": "30s", "max_pulls": 12, "engine": "local", "cores": 1, "cores_per_pull": 1,
     "scaling": "power:0.3", "timeout": "20s", "retries": 0, "on_failure": "stop", "backups": False,
-    "memory_per_pull": "1MB", "unit": "gpus", "keep_prints": False,
+    "memory_per_pull": "1MB", "unit": "gpus", "at_once": 1, "keep_prints": False,
 }  # fmt: skip
 
 

@@ -53,12 +53,17 @@ def run(options: argparse.Namespace) -> int:
     """Race the commands and print the verdict."""
     command, arms = _arms(options)
     keywords = given(options)
-    if command.value.kind == "time":
+    if command.is_timed:
         if "direction" not in keywords:
             raise InvalidInput(
                 "--value time: say --minimize to find the fastest, or --maximize for the slowest"
             )
         # A time depends on the cores, so all pulls get the same number.
+        if "cores" in command.placeholders and "cores_per_pull" not in keywords:
+            raise InvalidInput(
+                "the value is the time of a command that uses {cores}, and the time depends on "
+                "them: say how many each run has, as in --cores-per-pull 1"
+            )
         keywords.setdefault("cores_per_pull", 1)
     if submitting.is_submitted(options, keywords.get("engine")):
         if "journal" not in keywords:

@@ -98,6 +98,11 @@ class Command:
         return frozenset(names(*self.words, *known, self._file_template))
 
     @property
+    def is_timed(self) -> bool:
+        """Whether its value is the time that it takes."""
+        return self.value.kind == "time"
+
+    @property
     def holds_values(self) -> bool:
         """Whether it holds values of its environment: a journal that keeps it may be private."""
         return variables_of.holds_values(self.environment)

@@ -3,6 +3,19 @@
 from collections.abc import Sequence
 
 
+def runs_at_once(cores: int, nodes: Sequence[int], unit: str = "cores") -> str:
+    """How runs share a pool in which each has a fixed number of cores.
+
+    >>> runs_at_once(1, [2]), runs_at_once(4, [8, 6])
+    ('each run on 1 core, 2 at once', 'each run on 4 cores, 3 at once')
+    >>> runs_at_once(8, [8])
+    'each run on 8 cores, one at a time'
+    """
+    at_once = sum(node // cores for node in nodes)
+    together = f"{at_once} at once" if at_once > 1 else "one at a time"
+    return f"each run on {count(cores, unit.removesuffix('s'))}, {together}"
+
+
 def listed(names: Sequence[str], most: int) -> str:
     """List at most `most` names, with an 'and' before the last.
 

@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from paceline.characters import visible
-from paceline.core.words import count
+from paceline.core.words import count, runs_at_once
 from paceline.display.standings import arm_lines
 from paceline.display.text import shorten
 from paceline.display.window import print_facts, print_wrapped, window_width
@@ -87,10 +89,23 @@ def _print_end(text: str, stream: Any) -> None:
         print(_MARGIN + shorten(visible(line, keep=""), min(width, _LONGEST_LINE)), file=stream)
 
 
+def _runs(result: Result) -> str:
+    """How runs that were timed shared the pool."""
+    story = result.story
+    nodes = story.milestones.nodes[-1][1] if story.milestones.nodes else (result.cores,)
+    said = (
+        runs_at_once(int(cores), nodes, story.recipe.options.get("unit", "cores"))
+        for cores in np.unique(result.values.cores)
+    )
+    return "; then ".join(said)
+
+
 def _facts(result: Result) -> list[tuple[str, str]]:
     facts = [("noise", f"assumed: {result.assumed}")] if result.assumed else []
     pulls, rounds = count(result.pulls, "pull"), count(result.rounds, "round")
     facts.append(("work", f"{pulls} in {rounds} and {say_seconds(result.elapsed)}"))
+    if result.story.recipe.is_timed and result.pulls:
+        facts.append(("runs", _runs(result)))
     if result.elapsed > 0:
         facts.append(("cores", f"{result.cores}: {result.core_time.describe()}"))
     if result.journal is not None:

@@ -86,8 +86,15 @@ def loading_limit(timeout: float) -> float:
 class Assignments:
     """All jobs under way on a pool, by their numbers: one node of `cores` cores, or `nodes`."""
 
-    def __init__(self, cores: int, now: Callable[[], float], nodes: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        cores: int,
+        now: Callable[[], float],
+        nodes: tuple[int, ...] = (),
+        at_once: int | None = None,
+    ) -> None:
         self.cores = cores
+        self._at_once = math.inf if at_once is None else at_once  # jobs, whatever the cores
         self.working_cores = 0  # of jobs whose workers are ready
         self._nodes = nodes or (cores,)
         self.free_on = list(self._nodes)  # below 0 if a node has shrunk while jobs run there
@@ -113,7 +120,7 @@ class Assignments:
     @property
     def free(self) -> int:
         """The most cores that a job can have now: it runs within one node."""
-        return max(self.free_on)
+        return max(self.free_on) if len(self._by_job) < self._at_once else 0
 
     def resize(self, nodes: tuple[int, ...]) -> None:
         """The pool has these nodes from now on: one that is gone has 0 cores."""

@@ -65,7 +65,7 @@ class Dispatcher:
         self.books = books
         self.clock = clock
         self.model = model or PoolModel(rules)
-        self.assignments = Assignments(rules.cores, clock.now, rules.nodes)
+        self.assignments = Assignments(rules.cores, clock.now, rules.nodes, rules.asked.at_once)
         arms = len(books.arm_seconds)
         backlog = Backlog(arms)
         for arm in range(arms):  # what is missing between values of earlier sessions

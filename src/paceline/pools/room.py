@@ -39,12 +39,21 @@ class Asked:
     Room(nodes=(20, 0), least=6, most=20)
     >>> Asked(memory=8, most=2).room((20, 20), memory=(24, 24))
     Room(nodes=(6, 6), least=2, most=2)
+
+    If only so many pulls may run at once, each of them has its share of all cores; what is left
+    over then would let one more pull in, and is not used:
+
+    >>> Asked(at_once=2).room((8,)), Asked(at_once=3).room((8,))
+    (Room(nodes=(8,), least=4, most=8), Room(nodes=(7,), least=2, most=7))
+    >>> Asked(at_once=2, most=1).room((8, 4))
+    Room(nodes=(2, 0), least=1, most=1)
     """
 
     cores: int | None = None
     least: int = 1
     most: int | None = None
     memory: int | None = None  # bytes
+    at_once: int | None = None  # how many pulls may run at the same time, on all nodes together
 
     def room(self, nodes: Sequence[int], memory: Sequence[int] = ()) -> Room:
         """What may be used of these nodes. A node keeps its place."""
@@ -59,9 +68,34 @@ class Asked:
             needed = [has // (n + 1) + 1 for has, n in zip(sizes, fitting, strict=True) if has]
             least = max([least, *needed])
         sizes = [has if has >= least else 0 for has in sizes]
+        if self.at_once is not None:
+            sizes, least = _shared(sizes, least, self.most, self.at_once)
         most = max(sizes, default=0)
         most = most if self.most is None else min(self.most, most)
         return Room(tuple(sizes), least, max(most, least))
+
+
+def _shared(sizes: list[int], least: int, most: int | None, at_once: int) -> tuple[list[int], int]:
+    """What to use of nodes of these sizes, and the least of a pull, that only so many run at once.
+
+    >>> _shared([20, 20], least=1, most=None, at_once=3)
+    ([20, 19], 10)
+    """
+
+    def fit(cores: int) -> int:
+        return sum(size // cores for size in sizes)
+
+    if fit(least) <= at_once:
+        return sizes, least
+    widest = max(sizes) if most is None else min(most, max(sizes))
+    least = max(cores for cores in range(least, widest + 1) if fit(cores) >= at_once)
+    used, left = [0] * len(sizes), at_once
+    for place in sorted(range(len(sizes)), key=lambda place: -(sizes[place] // least)):
+        pulls = min(sizes[place] // least, left)
+        left -= pulls
+        if pulls:
+            used[place] = min(sizes[place], pulls * widest, (pulls + 1) * least - 1)
+    return used, least
 
 
 _SIZE = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kmgt]?)(i?)b?", re.IGNORECASE)

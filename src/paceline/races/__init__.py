@@ -16,7 +16,7 @@ from paceline.races.prepared import Prepared
 from paceline.races.profiling import Profile, profile
 from paceline.races.pulls import Pull
 from paceline.races.reading import Follower, JournalView, open_journal, read_journal, resume
-from paceline.races.settings import check_race
+from paceline.races.settings import check_cores, check_race
 from paceline.races.typed import Arm, GivenArms
 from paceline.result import Result
 
@@ -66,6 +66,7 @@ def race(
     labels: Iterable[Any] | None = None,
     callbacks: Sequence[Any] = (),
     progress: Any = None,
+    at_once: int | None = None,
     memory_per_pull: Any = None,
     unit: str = "cores",
     backups: bool = True,
@@ -102,10 +103,11 @@ def race(
     **Cores.** `engine` says where pulls run. `cores` is the pool: by default every core this
     process may use. `cores_per_pull` is None (adapt), a number, or (least, most). `scaling` says
     how pulls scale; by default this is learned from the first pulls, which run on different numbers
-    of cores. With `memory_per_pull` (bytes, or "4GB") no more pulls run at once than fit into
-    memory. With `unit="gpus"` the pool counts devices, and `evaluate` may take `gpus`. Cores that
-    would idle do the next pulls of arms still in. With `backups`, a pull that
-    takes far longer than others is started a second time, with its seed, if it takes one.
+    of cores. No more than `at_once` pulls run at once, whatever the cores; with `memory_per_pull`
+    (bytes, or "4GB"), no more than fit into memory. With `unit="gpus"` the pool counts devices, and
+    `evaluate` may take `gpus`. Cores that would idle do the next pulls of arms still in. With
+    `backups`, a pull that takes far longer than others is started a second time, with its seed, if
+    it takes one.
 
     **Trouble.** A pull that raises, dies, takes longer than `timeout` or gives no finite number is
     tried `retries` more times with the same seed; then its arm is out (`on_failure="drop-arm"`) or
@@ -132,4 +134,6 @@ def prepare(
     >>> prepare(abs, [1, 2], deadline="10s", cores=2).describe()[0]
     ('arms', '2: "1", "2"')
     """
-    return Prepared(check_race(evaluate, arms, check_options(options)))
+    settings = check_race(evaluate, arms, check_options(options))
+    check_cores(settings)
+    return Prepared(settings)

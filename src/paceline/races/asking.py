@@ -64,6 +64,7 @@ class Race(Generic[Arm]):
         seed: int = 0,
         cores: int = 1,
         cores_per_pull: int | tuple[int, int] | None = None,
+        at_once: int | None = None,
         scaling: Scaling | None = None,
         backups: bool = False,
         timeout: Any = None,

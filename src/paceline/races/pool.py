@@ -23,7 +23,8 @@ def rules_of(options: Mapping[str, Any], available: AvailableCores) -> Rules:
             f"({available.source}): leave it out"
         )
     least, most = per_pull if isinstance(per_pull, tuple) else (per_pull or 1, per_pull)
-    asked = Asked(options["cores"], least, most, options["memory_per_pull"])
+    memory_of_pull, at_once = options["memory_per_pull"], options["at_once"]
+    asked = Asked(options["cores"], least, most, memory_of_pull, at_once)
     memory = () if is_recorded else _memory(asked, nodes, available)
     room = asked.room(nodes, memory)
     pool = sum(room.nodes)

@@ -53,6 +53,18 @@ POOL_OPTIONS = (
         recall=forms.tuple_or_other,
     ),
     Option(
+        "at_once",
+        None,
+        "N",
+        "no more pulls than this run at once: for licences, devices, or times that must not be "
+        "disturbed",
+        checks.optional(checks.count(1, most=MOST_CORES)),
+        POOL,
+        kept="session",
+        words=int,
+        in_profile=True,
+    ),
+    Option(
         "memory_per_pull",
         None,
         "SIZE",

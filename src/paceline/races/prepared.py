@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paceline.commands import Command
-from paceline.core.words import arm_name
+from paceline.core.words import arm_name, count, runs_at_once
 from paceline.durations import say_seconds
 from paceline.engines.base import offers
 from paceline.journal import Reader
@@ -16,6 +16,7 @@ from paceline.races.past import Past
 from paceline.races.running import run_race
 from paceline.races.sameness import check_same
 from paceline.races.settings import Settings
+from paceline.races.timing import is_timed
 from paceline.result import Result
 
 _MOST_NAMED = 8
@@ -82,16 +83,25 @@ def _pool(settings: Settings) -> list[Fact]:
         per_pull = f"{rules.least_cores} to {rules.most_cores}"
     size = str(available)
     unit = settings.options["unit"]
+    at_once = settings.options["at_once"]
     if unit != "cores" or rules.cores != available.cores:
-        asked = ", as asked for" if settings.options["cores"] else ""
+        asked = ", as asked for" if settings.options["cores"] and not at_once else ""
         size = f"{rules.cores} {unit}{asked}; there are {size}"
     scaling = "learned from the first pulls" if settings.pool is None else str(settings.pool)
     if settings.shape is not None:
         scaling = f"shape as given, seconds measured: {settings.shape}"
+    together: list[Fact] = []
+    if is_timed(settings.evaluate):
+        nodes = rules.nodes or (rules.cores,)
+        together = [("runs", runs_at_once(rules.least_cores, nodes, unit))]
+        together += [("note", note) for note in settings.notes]
+    elif at_once:
+        together = [("at once", f"no more than {count(at_once, 'pull')}")]
     return [
         ("engine", f"{settings.engine.name}: {offers(settings.engine.abilities)}"),
         ("pool", size),
         (f"{unit} per pull", per_pull),
+        *together,
         ("scaling", scaling),
     ]
 

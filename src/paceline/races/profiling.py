@@ -21,7 +21,7 @@ from paceline.policies.opening import Opening
 from paceline.pools.books import Books
 from paceline.pools.clock import RaceClock
 from paceline.pools.dispatcher import Dispatcher
-from paceline.races.options import check_options
+from paceline.races.options import OPTIONS, check_options
 from paceline.races.sentence import describe_failure
 from paceline.races.settings import Settings, check_race
 from paceline.story.markup import of_seconds
@@ -80,6 +80,9 @@ def profile(
     *,
     cores: int | None = None,
     cores_per_pull: int | tuple[int, int] | None = None,
+    at_once: int | None = None,
+    memory_per_pull: Any = None,
+    unit: str = "cores",
     engine: Any = "local",
     repeats: int = 3,
     seed: int = 0,
@@ -101,6 +104,8 @@ def profile(
     given = {
         "cores": cores,
         "cores_per_pull": cores_per_pull,
+        "memory_per_pull": memory_per_pull,
+        "unit": unit,
         "engine": engine,
         "seed": seed,
         "timeout": timeout,
@@ -108,7 +113,11 @@ def profile(
         "paired": False,
     }
     whole(repeats, "repeats")
+    at_once = OPTIONS["at_once"].checked(at_once)
     settings = check_race(evaluate, arms, check_options(given))
+    # In a race each pull would have its share of all cores: here it is measured on fewer as well.
+    asked = replace(settings.rules.asked, at_once=at_once)
+    settings = replace(settings, rules=replace(settings.rules, asked=asked))
     probes = settings.rules.core_levels() * (1 + repeats)
     settings = _fewer_arms(settings, max(len(probes), 2))
     count = len(settings.arms)

@@ -34,7 +34,7 @@ from paceline.races.replaying import replayed
 from paceline.races.running import run_recorded
 from paceline.races.sameness import check_change
 from paceline.races.session import Session
-from paceline.races.settings import Settings, check_run
+from paceline.races.settings import Settings, check_cores, check_run
 from paceline.races.snapshot import told
 from paceline.races.trust import check_trust
 from paceline.result import Result
@@ -235,6 +235,7 @@ def _here(settings: Settings, records: Sequence[Record]) -> Settings:
     available = settings.engine.available()
     settings = recalled_settings(records, settings.options, available)
     check_run(settings)
+    check_cores(settings)
     return settings
 
 

@@ -122,7 +122,7 @@ def _run(settings: Settings, journal: Journal | None, past: Past, host: Host) ->
         log(logging.INFO, f"{result.notes[0]}: {result.verdict}")
         return result
     if changes:
-        settings = replace(settings, notes=(say_changes(changes),))
+        settings = replace(settings, notes=(*settings.notes, say_changes(changes)))
     try:
         with logged(screen):
             result = _open(settings, journal, history, screen, start, host)

@@ -29,6 +29,7 @@ from paceline.races.arms import arms_and_labels
 from paceline.races.forms import Pairing, RecordedScaling
 from paceline.races.parameters import parameters_of
 from paceline.races.pool import rules_of
+from paceline.races.timing import check_timed, notes_of
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ def assemble(
         pool=pool,
         shape=shape,
         policy=policy,
+        notes=notes_of(evaluate, rules),
     )
 
 
@@ -237,11 +239,15 @@ def check_unit(engine: Engine, unit: str) -> None:
         )
 
 
+def check_cores(settings: Settings) -> None:
+    """Refuse a race whose values would depend on how many cores each pull happens to have."""
+    check_timed(settings.evaluate, settings.rules, settings.options, settings.available)
+
+
 def check_run(settings: Settings) -> None:
     """Refuse what cannot be run in this way, whether the race is new or resumes."""
     engine, rules, arms = settings.engine, settings.rules, len(settings.arms)
-    command = settings.evaluate if isinstance(settings.evaluate, Command) else None
-    if command is not None and not engine.abilities.commands:
+    if isinstance(settings.evaluate, Command) and not engine.abilities.commands:
         raise InvalidInput(f"the engine {engine.name!r} runs functions, not commands: use another")
     if rules.timeout < math.inf and not engine.abilities.kill:
         raise InvalidInput(
@@ -253,12 +259,6 @@ def check_run(settings: Settings) -> None:
             "and give each more cores instead"
         )
     check_unit(engine, settings.options["unit"])
-    varies = rules.least_cores != rules.most_cores
-    if command is not None and command.value.kind == "time" and varies:
-        raise InvalidInput(
-            "the value is the command's own time, which depends on its cores: fix them, as with "
-            "cores_per_pull=1"
-        )
     if settings.goal.max_pulls < arms:
         raise InvalidInput(
             f"max_pulls={settings.goal.max_pulls:g} is less than one pull for each of the {arms} "

@@ -69,6 +69,11 @@ class Recipe:
     journal: str | None = None
     command: Command | None = None  # if it is a race of commands
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether the values are times of commands."""
+        return self.command is not None and self.command.is_timed
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Story:

@@ -6,6 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -282,6 +283,21 @@ class EngineContract(BlameLaws, PrintLaws, TrustLaws):
             silent = driver.run(Run(0, 0, 1))
             assert isinstance(silent, Failed)
             assert "is not in the stderr output, which is empty" in silent.failure.message
+
+    def test_no_more_pulls_run_at_once_than_allowed(self) -> None:
+        """Although there are cores for more."""
+
+        def evaluate(arm: float, *, seed: int) -> float:
+            time.sleep(0.02)
+            return arm + seed % 100
+
+        result = race(
+            evaluate, ARMS, engine=self.engine(), cores=2, at_once=1, max_pulls=9, progress=False
+        )
+        done = [span for span in result.timeline if span.use == "counted"]
+        assert done
+        # By the clock of a worker, a pull may have taken a moment longer than by that of the race.
+        assert all(before.end <= after.start + 0.005 for before, after in pairwise(done))
 
     def test_a_race_is_run_on_it(self) -> None:
         """By the public function."""
