@@ -78,6 +78,11 @@ def test_a_race_shows_how_it_stands_and_leaves_its_result(notebook: Kernel) -> N
     assert len(updates) >= 2
     assert "<details><summary>" in updates[-1]  # the verdict, which unfolds
     assert not any("<script" in page for page in [*first, *updates])
+    plain = [
+        one["content"]["data"]["text/plain"] for one in notebook.sent if "data" in one["content"]
+    ]
+    assert all("arms in" in text for text in plain[:-1])  # for a console, which shows no HTML
+    assert "<" not in "".join(plain)
     places = {
         one["content"]["transient"]["display_id"]
         for one in notebook.sent
@@ -118,8 +123,9 @@ class Display:
     def __init__(self) -> None:
         self.pages: list[str] = []
 
-    def update(self, page: Any) -> None:
-        self.pages.append(page.data)
+    def update(self, known: dict[str, str], *, raw: bool) -> None:
+        assert raw
+        self.pages.append(known["text/html"])
 
 
 def test_tables_that_come_too_soon_wait_and_the_last_one_is_shown() -> None:
@@ -139,7 +145,7 @@ def test_tables_that_come_too_soon_wait_and_the_last_one_is_shown() -> None:
 
 def test_a_browser_that_is_gone_ends_no_race() -> None:
     class Gone:
-        def update(self, _: Any) -> None:
+        def update(self, _: Any, *, raw: bool) -> None:
             raise RuntimeError("no connection")
 
     table = NotebookTable()

@@ -6,8 +6,10 @@ import sys
 import time
 from typing import Any
 
+from paceline.characters import visible
 from paceline.display.standings import headline
 from paceline.result import Result
+from paceline.story.brief import describe_standing
 from paceline.story.markup import folded, of_result, of_standing
 from paceline.story.standing import Standing
 
@@ -47,20 +49,22 @@ class NotebookTable:
         if result is not None:
             self._waiting = None
             page = of_result(result.standing, result.story.outcome, result.failures)
-            self._show(folded(result.verdict, page))
+            self._show(folded(result.verdict, page), result.verdict)
         self._show_waiting()
 
     def _show_waiting(self) -> None:
         standing, self._waiting = self._waiting, None
         if standing is not None:
-            self._show(of_standing(standing, " · ".join(headline(standing))))
+            page = of_standing(standing, " · ".join(headline(standing)))
+            self._show(page, describe_standing(standing))
 
-    def _show(self, page: str) -> None:
+    def _show(self, page: str, text: str) -> None:
         self._shown_at = time.monotonic()
+        known = {"text/html": page, "text/plain": visible(text)}  # a console shows no HTML
         with contextlib.suppress(Exception):  # a browser that is gone must not end a race
-            from IPython.display import HTML, display
+            from IPython.display import display
 
             if self._display is None:
-                self._display = display(HTML(page), display_id=True)
+                self._display = display(known, raw=True, display_id=True)
             else:
-                self._display.update(HTML(page))
+                self._display.update(known, raw=True)

@@ -5,7 +5,6 @@ Whatever users wrote is shown, and never acts. Nothing here is a script, and no 
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from statistics import fmean
 
 from paceline.characters import shown
 from paceline.core.words import count
@@ -129,7 +128,7 @@ def of_seconds(measured: Mapping[int, Sequence[float]], text: str) -> str:
     counts = sorted(measured)
     columns = {"cores": [f"{cores}" for cores in counts]}
     summaries: dict[str, Callable[[Sequence[float]], float]] = {
-        "mean seconds": fmean,
+        "mean seconds": lambda times: sum(times) / len(times),
         "least": min,
         "most": max,
     }
