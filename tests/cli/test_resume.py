@@ -36,6 +36,23 @@ def test_a_race_goes_on_from_its_journal(tmp_path: Path, capfd: pytest.CaptureFi
     assert capfd.readouterr().out == "x=5\n"
 
 
+def test_a_tolerance_may_be_lowered_and_not_raised(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = str(tmp_path / "race.jsonl")
+    options = ["--bounds", "0,6", "-j", journal, "--tolerance", "0.5", "--quiet"]
+    assert main(["race", NOISY, "-L", "x", "0,5", *options]) == 0
+    assert main(["resume", journal, "--tolerance", "0.6"]) == 2
+    assert "only if it is lowered" in capsys.readouterr().err
+    assert main(["resume", journal, "--tolerance", "0.25"]) == 0
+    out = capsys.readouterr().out
+    assert "(resumed with tolerance=0.25, was 0.5)" in out
+    assert "(or is within 0.25 of it), with probability at least 0.95" in out
+    with pytest.raises(SystemExit):
+        main(["resume", "--help"])
+    assert "may only be lowered" in " ".join(capsys.readouterr().out.split())
+
+
 def test_what_is_no_journal_exits_with_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -124,6 +124,18 @@ def test_other_failures_leave_the_verdict_alone() -> None:
     assert DECLARED not in result.warnings
 
 
+def test_show_does_not_say_that_a_higher_limit_helps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = str(tmp_path / "race.jsonl")
+    words = ["race", "echo {x}", "-L", "x", "0.1,0.5,3", "--bounds", "0,1", "-j", journal]
+    assert main([*words, "--cores", "2", "--quiet"]) == 4
+    assert main(["show", journal]) == 0
+    out = capsys.readouterr().out
+    assert "ended undecided, and no limit would decide it: see the warning" in out
+    assert "WARNING: bounds=(0, 1) does not hold" in out
+
+
 def test_the_command_line_says_so_and_exits_with_4(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["race", "echo {x}", "-L", "x", "0.1,0.5,3", "--bounds", "0,1", "--max-pulls", "60"]
     assert main([*words, "--cores", "2"]) == 4

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from paceline.errors import InvalidInput
@@ -9,14 +10,21 @@ from paceline.races.option import Option
 from paceline.races.options import OPTIONS
 
 
-def add_options(parser: argparse.ArgumentParser, wanted: Callable[[Option], bool]) -> None:
-    """Declare a flag for every option that is wanted and can be written as a word."""
+def add_options(
+    parser: argparse.ArgumentParser,
+    wanted: Callable[[Option], bool],
+    more: Callable[[Option], str] = lambda _: "",
+) -> None:
+    """Declare a flag for every option that is wanted and can be written as a word.
+
+    `more` is said of an option after its help.
+    """
     groups: dict[str, Any] = {}
     for option in OPTIONS.values():
         if option.words is not None and wanted(option):
             if option.group not in groups:
                 groups[option.group] = parser.add_argument_group(option.group)
-            _add(groups[option.group], option)
+            _add(groups[option.group], replace(option, help=option.help + more(option)))
 
 
 def given(options: argparse.Namespace, *others: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from paceline import races
 from paceline.cli import racing, submitting
 from paceline.cli.exports import check_exports
 from paceline.cli.flags import add_options, given
+from paceline.races.option import Option
 
 NAME = "resume"
 SUMMARY = "continue a race from its journal"
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="run its commands, whoever can write the journal",
     )
-    add_options(parser, lambda option: option.in_resume)
+    add_options(parser, lambda option: option.in_resume, _only)
     submitting.add_submission(parser)
     racing.add_output(parser, dry_run=False)
 
@@ -45,3 +46,9 @@ def run(options: argparse.Namespace) -> int:
         return submitting.submit(options, path, {})
     with racing.live_page(options, path):
         return racing.answer(options, lambda screen: races.resume(path, progress=screen, **changes))
+
+
+def _only(option: Option) -> str:
+    """How a resume may change it, if it is part of what the race is."""
+    only = option.on_resume.only
+    return f"; may only be {only}" if only else ""

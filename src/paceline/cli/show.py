@@ -5,7 +5,7 @@ from typing import Any
 
 from paceline import races
 from paceline.cli import exports, printed
-from paceline.cli.exits import EXIT_BAD_INPUT
+from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_FAILED, exit_code
 from paceline.core.words import count
 from paceline.display.ending import print_arms, print_warnings
 from paceline.display.window import print_facts, print_wrapped
@@ -50,12 +50,12 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json_text(_as_json(view)))
     else:
-        _print(view)
+        _print(view, exit_code(race.result()))
     return code
 
 
-def _print(view: races.JournalView) -> None:
-    """Print the standings, and whether the race is over."""
+def _print(view: races.JournalView, code: int) -> None:
+    """Print the standings, and whether the race is over; `code` says how it would have ended."""
     standing = view.standing
     print_arms(standing.ranked())
     print()
@@ -72,6 +72,8 @@ def _print(view: races.JournalView) -> None:
     }[_state(view)]
     work = f"{pulls} in {rounds} and {say_seconds(standing.elapsed)}"
     cores = f"{standing.cores}: {view.timeline.core_time().describe()}"
+    if state.startswith("ended") and code == EXIT_FAILED:  # its bounds do not hold
+        state = "ended undecided, and no limit would decide it: see the warning"
     print_facts([("state", state), ("work", work), ("cores", cores)])
 
 
