@@ -125,7 +125,7 @@ def test_headings_and_landmarks_lead_through_the_page() -> None:
     elements = Elements(page(parts(made()))).found
     tags = [tag for tag, _ in elements]
     assert tags.count("h1") == tags.count("main") == tags.count("header") == 1
-    assert tags.count("h2") == tags.count("section") == 7
+    assert tags.count("h2") == tags.count("section") == 8
     ids = {given["id"] for _, given in elements if "id" in given}
     for _, given in elements:
         for name in ("aria-labelledby", "for"):

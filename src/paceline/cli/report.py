@@ -6,6 +6,7 @@ from pathlib import Path
 from paceline import races
 from paceline.display.window import print_wrapped
 from paceline.errors import InvalidInput
+from paceline.races import checks
 
 NAME = "report"
 SUMMARY = "one self-contained page about a race"
@@ -32,8 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the page, and say where it is."""
-    target = options.output or Path(Path(options.journal).with_suffix(".html").name)
-    if target.resolve() == Path(options.journal).resolve():
+    journal = Path(checks.path(options.journal, "the journal"))
+    target = Path(checks.path(options.output or f"{journal.stem or 'race'}.html", "--output"))
+    if target.resolve() == journal.resolve():
         raise InvalidInput(f"{target} is the journal itself: give another file as --output")
     if target.is_dir():
         raise InvalidInput(f"cannot write the page to {target}: it is a folder")

@@ -35,7 +35,7 @@ def axis_of(name: str, values: Sequence[Any]) -> Axis | None:
     >>> axis_of("mode", ["fast", None, "slow"])
     Axis(name='mode', places=(0.0, nan, 1.0), marks=((0.0, 'fast'), (1.0, 'slow')))
     """
-    numbers = [_number(value) for value in values]
+    numbers = [number_of(value) for value in values]
     pairs = zip(numbers, values, strict=True)
     if all(number is not None for number, value in pairs if value is not None):
         return _of_numbers(name, [math.nan if one is None else one for one in numbers])
@@ -88,7 +88,12 @@ def _ticks(low: float, high: float, is_log: bool) -> list[float]:
     return [float(f"{one * step:.6g}") for one in range(first, last + 1)]
 
 
-def _number(value: Any) -> float | None:
+def number_of(value: Any) -> float | None:
+    """The number that a parameter is, or that it is written as; None for all else.
+
+    >>> number_of("1e-3"), number_of(True), number_of("adam")
+    (0.001, None, None)
+    """
     if isinstance(value, bool):
         return None
     try:

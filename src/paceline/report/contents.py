@@ -9,6 +9,7 @@ from paceline.report import (
     course,
     failures,
     parameters,
+    printed,
     repeating,
     standings,
     summary,
@@ -50,6 +51,7 @@ def parts(story: Story) -> Parts:
         "table-rounds": work.round_table(story),
         **parameters.names(axes),
         "failures": failures.fragment(story),
+        "printed": printed.fragment(story),
         "repeat": repeating.fragment(story),
     }
     data = {

@@ -50,11 +50,23 @@ class Course:
 def course_of(story: Story) -> Course:
     """Replay the values of a race."""
     moments, arms = _moments(story), len(story.standing.arms)
+    with np.errstate(all="ignore"):  # values near the largest floats: nothing is said then
+        pulls, means, spreads = _replayed(story, moments, arms)
+        low, high = np.full_like(means, -np.inf), np.full_like(means, np.inf)
+        for row in range(moments.size):
+            sums = np.where(pulls[row] > 0, means[row] * pulls[row], 0.0)
+            tally = Tally(pulls[row], sums, np.zeros(arms), spreads[row])
+            low[row], high[row] = story.noise.intervals(tally, story.level / arms)
+    low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+    return Course(story, moments, pulls, means, low, high)
+
+
+def _replayed(story: Story, moments: Floats, arms: int) -> tuple[Ints, Floats, Floats]:
+    """The pulls, means and spreads of all arms by each moment."""
     values, many = story.values, moments.size
     # Around each arm's own mean, so that squares of large values do not drown their spread.
     totals = np.bincount(values.arm, values.value, arms)
-    counts = np.bincount(values.arm, minlength=arms)
-    centre = totals / np.maximum(counts, 1)
+    centre = totals / np.maximum(np.bincount(values.arm, minlength=arms), 1)
     place = np.minimum(np.searchsorted(moments, values.at), many - 1) * arms + values.arm
     apart = values.value - centre[values.arm]
 
@@ -62,18 +74,10 @@ def course_of(story: Story) -> Course:
         each = np.bincount(place, weights, many * arms).reshape(many, arms)
         return np.asarray(np.cumsum(each, axis=0), dtype=np.float64)
 
-    pulls, firsts, seconds = summed(None).astype(np.int64), summed(apart), summed(apart**2)
+    pulls, firsts, squares = summed(None).astype(np.int64), summed(apart), summed(apart**2)
     known = np.maximum(pulls, 1)
-    spreads = np.maximum(seconds - firsts**2 / known, 0.0)
     means = np.where(pulls > 0, centre + firsts / known, np.nan)
-    low, high = np.full_like(means, -np.inf), np.full_like(means, np.inf)
-    with np.errstate(all="ignore"):
-        for row in range(many):
-            sums = np.where(pulls[row] > 0, means[row] * pulls[row], 0.0)
-            tally = Tally(pulls[row], sums, np.zeros(arms), spreads[row])
-            low[row], high[row] = story.noise.intervals(tally, story.level / arms)
-    low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
-    return Course(story, moments, pulls, means, low, high)
+    return pulls, means, np.maximum(squares - firsts**2 / known, 0.0)
 
 
 def _moments(story: Story) -> Floats:
@@ -109,14 +113,15 @@ def sources(course: Course, colours: Sequence[int]) -> dict[str, Columns]:
             alpha = 0.08 if is_out[arm] else 0.18
             xs, ys = times + times[::-1], low + high[::-1]
             _add(bands, xs=xs, ys=ys, arm=arm, color=color, alpha=alpha)
-    fell = [arm for arm in order if is_out[arm] and math.isfinite(course.means[-1, arm])]
+    ends = {arm: ys[-1] for arm, ys in zip(paths["arm"], paths["ys"], strict=True)}
+    fell = [arm for arm in ends if is_out[arm]]
     rounds = story.milestones.rounds
     return {
         "paths": paths,
         "bands": bands,
         "falls": {
             "x": rounded(course.falls[fell], elapsed),
-            "y": [_at_end(paths, arm) for arm in fell],
+            "y": [ends[arm] for arm in fell],
             "arm": fell,
         },
         "survivors": _survivors(course),
@@ -126,10 +131,11 @@ def sources(course: Course, colours: Sequence[int]) -> dict[str, Columns]:
 
 def _rows_of(course: Course, arm: int, most: int) -> Ints:
     """The moments at which an arm's path has a point: until it fell, and where it had pulls."""
-    has_more = np.diff(course.pulls[:, arm], prepend=0) > 0
+    is_known = np.isfinite(course.means[:, arm])
+    has_more = (np.diff(course.pulls[:, arm], prepend=0) > 0) & is_known
     before = np.r_[-np.inf, course.moments[:-1]] < course.falls[arm]
     rows = np.flatnonzero(has_more & before)
-    stays = np.flatnonzero(before & (course.pulls[:, arm] > 0))
+    stays = np.flatnonzero(before & is_known)
     rows = np.union1d(rows, stays[-1:])  # an interval that no longer narrows is still there
     if rows.size > most:
         rows = rows[np.unique(np.linspace(0, rows.size - 1, most).astype(int))]
@@ -139,10 +145,6 @@ def _rows_of(course: Course, arm: int, most: int) -> Ints:
 def _add(columns: Columns, **row: Any) -> None:
     for name, value in row.items():
         columns[name].append(value)
-
-
-def _at_end(paths: Columns, arm: int) -> float:
-    return float(paths["ys"][paths["arm"].index(arm)][-1])
 
 
 def _survivors(course: Course) -> Columns:

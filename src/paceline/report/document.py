@@ -35,8 +35,9 @@ def write(story: Story, path: str | os.PathLike[str]) -> Path:
         except BaseException:
             Path(draft).unlink(missing_ok=True)
             raise
-    except OSError as error:
-        raise InvalidInput(f"cannot write the report to {target}: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # a path may have characters that no file has
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InvalidInput(f"cannot write the report to {target}: {why}") from error
     return target
 
 

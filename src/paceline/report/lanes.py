@@ -45,6 +45,8 @@ def _size(nodes: Sequence[int], node: int) -> int:
 def laid_out(layout: Layout, start: Floats, end: Floats, cores: Ints) -> list[Piece]:
     """The rows of each span, in one piece if possible."""
     pieces: list[Piece] = []
+    if not layout.rows:
+        return pieces
     free_at = np.full(layout.rows, -np.inf)
     periods = list(layout.periods)
     is_there = np.zeros(layout.rows, dtype=bool)

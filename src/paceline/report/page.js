@@ -175,7 +175,9 @@ const paceline = (() => {
   }
 
   function tidy() {
-    $("failures-section").hidden = !$("failures").firstChild;
+    for (const name of ["failures", "printed"]) {
+      $(`${name}-section`).hidden = !$(name).firstChild;
+    }
     for (const link of document.querySelectorAll("nav a")) {
       link.hidden = document.querySelector(link.hash).hidden;
     }

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paceline.durations import say_seconds
+from paceline.report.axes import number_of
 from paceline.report.markup import Markup, joined, label, shown
 from paceline.report.scale import Scale, scale_of
 from paceline.story.numbers import estimates, format_value
@@ -85,8 +86,9 @@ def _number(value: float, text: str) -> Markup:
 def _parameter(value: Any) -> Markup:
     if value is None:
         return Markup("<td></td>")
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return _number(value, format_value(value))
+    number = number_of(value)
+    if number is not None:
+        return _number(number, shown(format_value(value), 40))
     return Markup("<td>{}</td>").format(label(str(value)))
 
 
