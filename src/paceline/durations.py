@@ -101,6 +101,47 @@ def say_seconds(seconds: float) -> str:
     return _pair(days, "d", left, "h")
 
 
+_SCALES = (
+    (86_400.0, "d", 48.0 * 3600),
+    (3600.0, "h", 5400.0),
+    (60.0, "min", 90.0),
+    (1.0, "s", 1.0),
+)
+
+
+def say_span(low: float, high: float) -> str:
+    """A range of times, as roughly as it is known; without an end if `high` is infinite.
+
+    >>> say_span(130, 350), say_span(2400, 10_900), say_span(0.2, 0.9), say_span(64, math.inf)
+    ('2.2 to 5.8 min', '40 min to 3 h', '0.2 to 0.9 s', 'at least 64 s')
+    """
+    if math.isinf(high):
+        return f"at least {_rough(low, _unit(low))}"
+    unit = _unit(high)
+    if _two(low, unit) == _two(high, unit):
+        return f"about {_rough(high, unit)}"
+    if 0 < low < 0.8 * unit[0] > 1:
+        return f"{_rough(low, _unit(low))} to {_rough(high, unit)}"
+    return f"{_two(low, unit)} to {_rough(high, unit)}"
+
+
+def _unit(seconds: float) -> tuple[float, str]:
+    for size, name, least in _SCALES:
+        if seconds >= least:
+            return size, name
+    return 1.0, "s"
+
+
+def _rough(seconds: float, unit: tuple[float, str]) -> str:
+    return f"{_two(seconds, unit)} {unit[1]}"
+
+
+def _two(seconds: float, unit: tuple[float, str]) -> str:
+    """Two digits."""
+    number = seconds / unit[0]
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
+
+
 def _seconds(value: Any) -> float | None:
     """The seconds that a number, a text or a timedelta means; None if it is none of these."""
     if isinstance(value, timedelta):

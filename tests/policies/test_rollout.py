@@ -6,7 +6,7 @@ from paceline.core.arrays import Floats
 from paceline.core.evidence.boundary import DEPTHS, boundary
 from paceline.policies import rollout
 from paceline.policies.racing import Racing
-from paceline.policies.rollout import Position, _weights, first_look, next_look
+from paceline.policies.rollout import Position, first_look, next_look, representatives
 
 LOOKS = tuple(
     zip(
@@ -96,7 +96,7 @@ def test_a_round_takes_a_tenth_to_four_times_the_time_that_has_passed(
 @pytest.mark.parametrize("arms", [1, 15, 16, 63, 64, 65, 66, 100, 5000, 10**6])
 @pytest.mark.parametrize("most", [63, 64])
 def test_some_arms_stand_for_all(arms: int, most: int) -> None:
-    weights = _weights(arms, most)
+    weights = representatives(arms, most)
     assert weights.sum() == arms
     assert weights.size == min(arms, most)
     assert (weights >= 1).all()

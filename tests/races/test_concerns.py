@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -217,7 +218,9 @@ def test_an_endless_race_says_so_while_it_runs_and_what_ends_it() -> None:
     texts = [standing.outlook for standing in seen if standing.outlook]
     assert texts
     assert all('"0" and "1"' in text or '"1" and "0"' in text for text in texts)
-    assert "tolerance=, max_pulls= or deadline= would end the race" in texts[-1]
+    assert "max_pulls= or deadline= would end the race" in texts[-1]
+    assert re.search(r"a new one with tolerance=0\.\d+ takes about \d", texts[-1])
+    assert all(one.remaining is not None for one in seen[-5:])
     assert " apart: at this rate at least " in stream.getvalue()
 
 

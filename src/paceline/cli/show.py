@@ -1,6 +1,8 @@
 """`paceline show`: the standings in a journal."""
 
 import argparse
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from paceline import races
@@ -11,6 +13,7 @@ from paceline.display.ending import print_arms, print_warnings
 from paceline.display.window import print_facts, print_wrapped
 from paceline.durations import say_seconds
 from paceline.exports import json_text
+from paceline.story.brief import describe_remaining
 
 NAME = "show"
 SUMMARY = "the standings in a journal"
@@ -72,9 +75,11 @@ def _print(view: races.JournalView, code: int) -> None:
     }[_state(view)]
     work = f"{pulls} in {rounds} and {say_seconds(standing.elapsed)}"
     cores = f"{standing.cores}: {view.timeline.core_time().describe()}"
+    more = "" if _state(view) == "finished" else describe_remaining(standing)
     if state.startswith("ended") and code == EXIT_FAILED:  # its bounds do not hold
-        state = "ended undecided, and no limit would decide it: see the warning"
-    print_facts([("state", state), ("work", work), ("cores", cores)])
+        state, more = "ended undecided, and no limit would decide it: see the warning", ""
+    facts = [("state", state), ("left", more), ("work", work), ("cores", cores)]
+    print_facts([fact for fact in facts if fact[1]])
 
 
 def _state(view: races.JournalView) -> str:
@@ -84,6 +89,11 @@ def _state(view: races.JournalView) -> str:
     if view.ending is None:
         return "unfinished"
     return "finished" if view.ending.decided else "undecided"
+
+
+def _finite(seconds: Sequence[float] | None) -> list[float | None] | None:
+    """Plain numbers; None for what has no end."""
+    return None if seconds is None else [one if math.isfinite(one) else None for one in seconds]
 
 
 def _as_json(view: races.JournalView) -> dict[str, Any]:
@@ -99,6 +109,7 @@ def _as_json(view: races.JournalView) -> dict[str, Any]:
         "core_seconds": view.core_seconds,
         "core_time": view.timeline.core_time().to_json(),
         "deadline": standing.deadline,
+        "remaining": _finite(standing.remaining),
         "rounds": standing.rounds,
         "pulls": standing.pulls,
         "cores": standing.cores,

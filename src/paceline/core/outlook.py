@@ -24,6 +24,7 @@ class Outlook:
     error: float
     pulls: float
     unclear: bool
+    variance: float  # of a difference of these two
 
 
 def outlook(
@@ -48,7 +49,7 @@ def _outlook(values: Sequence[Floats], delta: float, paired: bool, top: int) -> 
     leader = ahead[-1]  # the last that would be chosen; it must be told apart from the next
     best = values[leader]
     bar = 2 * math.log(1 / delta) + _COST  # squared standard errors
-    needed, nearest = np.zeros(means.size), (-1, math.inf, 0.0)
+    needed, nearest = np.zeros(means.size), (-1, math.inf, 0.0, 0.0)
     for place, one in enumerate(values):
         if place in ahead:
             continue
@@ -64,12 +65,35 @@ def _outlook(values: Sequence[Floats], delta: float, paired: bool, top: int) -> 
         likely = max(gap, error)  # a gap lost in the noise is no larger than the error
         needed[place] = bar * (math.sqrt(variance) / likely) ** 2 if likely > 0 else math.inf
         if gap < nearest[1]:
-            nearest = (place, gap, error)
+            nearest = (place, gap, error, variance)
     needed[leader] = needed.max()
     done = np.array([one.size for one in values], dtype=np.float64)
     more = float(np.maximum(needed - done, 0.0).sum())
-    place, gap, error = nearest
-    return Outlook((leader, place), gap, error, more, unclear=gap < 2 * error)
+    place, gap, error, variance = nearest
+    unclear = gap < 2 * error
+    return Outlook((leader, place), gap, error, more, unclear, variance)
+
+
+def affordable_tolerance(
+    variance: float, arms: int, delta: float, pulls: float
+) -> tuple[float, float] | None:
+    """The least round tolerance for which a new race of tied arms takes at most `pulls` in all.
+
+    With it, how many it takes; `variance` is that of a difference of two arms. None if no
+    tolerance helps.
+
+    >>> affordable_tolerance(variance=2.0, arms=2, delta=0.05, pulls=1500)
+    (0.1, 1298.7)
+    """
+    from scipy.special import ndtri  # here, because it takes as long as the rest of paceline
+
+    bar = _COST_OF_ENDING * float(ndtri(delta / max(arms - 1, 1))) ** 2
+    if not 0 < variance < math.inf or pulls <= 0:
+        return None
+    least = math.sqrt(arms * bar * variance / pulls)
+    size = 10.0 ** math.floor(math.log10(least))
+    tolerance = next(step * size for step in (1, 2, 5, 10) if step * size >= least)
+    return float(f"{tolerance:.1g}"), round(arms * bar * variance / tolerance**2, 1)
 
 
 def _beyond_rounding(gap: float, variance: float, size: float) -> tuple[float, float]:
@@ -83,4 +107,5 @@ def _beyond_rounding(gap: float, variance: float, size: float) -> tuple[float, f
 
 
 _ROUNDINGS = 8  # of a number, in the sums that a pull and we make of it
+_COST_OF_ENDING = 1.2  # times a single look: ties with tolerances of .1 and .3, 2 to 8 arms
 _COST = 4.0  # the cost of looking often, in squared standard errors

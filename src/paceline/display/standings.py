@@ -8,7 +8,7 @@ from paceline.characters import clean
 from paceline.core.words import count
 from paceline.display.text import cell_width, pad, shorten
 from paceline.durations import say_seconds
-from paceline.story.brief import racing
+from paceline.story.brief import describe_remaining, racing
 from paceline.story.numbers import estimates
 from paceline.story.standing import ArmRecord, Standing
 
@@ -90,6 +90,8 @@ def headline(standing: Standing) -> list[str]:
     if standing.deadline is not None:
         left = standing.deadline - standing.elapsed
         parts.append(f"{say_seconds(left)} left" if left > 0 else "at the deadline")
+    if standing.remaining is not None:
+        parts.append(describe_remaining(standing))
     return [
         *parts,
         f"{standing.busy_cores}/{standing.cores} cores",

@@ -1,10 +1,8 @@
 """What values say about the arms: draws of the true means and deviations that fit them.
 
 The means that were observed differ more than the true ones, since noise adds to the spread: the
-leader is usually the luckiest. So the spread of the true means is estimated too. They are taken as
-normal around a common centre, with one of several scales for each arm: many arms may be alike and a
-few far off. The share of each scale is unknown, as are the centre and the variances; Gibbs sampling
-draws them all.
+leader is usually the luckiest. So the spread of the true means is estimated too, as
+`paceline.core.truths` says; and variances are drawn with them.
 """
 
 import math
@@ -13,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from paceline.core.arrays import Floats
+from paceline.core.truths import Truths
 from paceline.core.words import count
 from paceline.errors import InvalidInput
 from paceline.planning.beliefs import Belief
@@ -20,9 +19,6 @@ from paceline.planning.worlds import Limits, World
 
 _DRAWS = 240
 _BURN_IN, _THIN = 60, 3
-_SCALES = 10
-_NARROWEST = 0.5  # of the scales of the means, in standard errors of a typical arm
-_SHARE = 0.5  # what each scale counts for before anything is seen, in arms
 _WORTH = 4.0  # values that the common variance counts for
 
 
@@ -117,7 +113,7 @@ def _draws(
         free = np.maximum(pulls - 1, 0)
         common = max(float(spreads.sum() / max(free.sum(), 1.0)), 1e-300)
     means, variances = [], []
-    sampler = _Means(seen, math.sqrt(common / float(np.median(pulls))), rng)
+    sampler = Truths(seen, math.sqrt(common / float(np.median(pulls))), rng)
     for step in range(_BURN_IN + _DRAWS * _THIN):
         if binary:
             drawn = chances * (1 - chances)
@@ -129,35 +125,3 @@ def _draws(
             means.append(np.clip(found, 1e-6, 1 - 1e-6) if binary else found)
             variances.append(drawn)
     return np.array(means), np.array(variances)
-
-
-class _Means:
-    """Gibbs sampling of the true means, given the squared errors of those seen."""
-
-    def __init__(self, seen: Floats, error: float, rng: np.random.Generator) -> None:
-        self.seen = seen
-        self.rng = rng
-        self.centre = float(np.median(seen))
-        widest = max(2.0 * float(np.ptp(seen)), 2 * error)
-        self.scales = np.geomspace(_NARROWEST * error, widest, _SCALES) ** 2
-        self.prior = _SHARE * _SCALES * self.scales**0.5 / (self.scales**0.5).sum()
-        self.shares = np.full(_SCALES, 1 / _SCALES)
-
-    def step(self, errors: Floats) -> Floats:
-        """The next draw of all means."""
-        rng, total = self.rng, errors[:, None] + self.scales
-        chances = np.log(self.shares) - 0.5 * (
-            np.log(total) + (self.seen - self.centre)[:, None] ** 2 / total
-        )
-        chances = np.exp(chances - chances.max(axis=1, keepdims=True)).cumsum(axis=1)
-        chosen = (rng.random((errors.size, 1)) * chances[:, -1:] > chances).sum(axis=1)
-        scale = self.scales[np.minimum(chosen, _SCALES - 1)]
-        variance = 1 / (1 / errors + 1 / scale)
-        mean = variance * (self.seen / errors + self.centre / scale)
-        means = mean + np.sqrt(variance) * rng.standard_normal(errors.size)
-        # The centre, given the means and their scales, nearly any being as likely beforehand.
-        weight = float((1 / scale).sum())
-        self.centre = float((means / scale).sum()) / weight + rng.standard_normal() / weight**0.5
-        counts = np.bincount(chosen, minlength=_SCALES)
-        self.shares = np.maximum(rng.dirichlet(counts + self.prior), 1e-12)
-        return np.asarray(means)

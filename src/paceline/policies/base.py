@@ -13,6 +13,8 @@ import numpy as np
 
 from paceline.core.arrays import Ints, failure_probability, non_negative, positive, whole
 from paceline.core.delays import Delays
+from paceline.core.evidence.base import Evidence
+from paceline.core.evidence.lil import LilEvidence
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import NOTHING, Conditions, Results, Round, Verdict
 from paceline.core.scaling import Scaling
@@ -219,6 +221,22 @@ class Pacer(ABC):
     def reached(self, answer: Ints) -> float | None:
         """The confidence of an answer given early; usually None."""
         return None
+
+    def judged(self) -> Evidence | None:
+        """What speaks against each arm, for a guess at how long it will take; None if unknown.
+
+        By default, the paper's intervals.
+        """
+        task, alive = self.task, self.alive
+        if task.confidence is None or alive.size <= task.top:
+            return None
+        evidence = LilEvidence(
+            task.arms, task.delta, task.sigma, arms_at_start=task.arms_at_start or task.arms,
+            top=task.top,
+        )  # fmt: skip
+        evidence.tally, evidence.alive = self.tally, alive
+        evidence.depth = int(self.tally.pulls[alive].min())
+        return evidence
 
     def ranked(self, arms: Ints, rng: np.random.Generator) -> Ints:
         """`arms` by falling mean, ties in random order: index order would favour sorted arms."""

@@ -123,15 +123,7 @@ class RacingPacer(Pacer):
             return self.stop("the pulls have reached the largest number that can be counted")
         ahead = grid[: rollout.HORIZON]
         look = rollout.next_look(
-            rollout.Position(
-                means,
-                evidence.variances(),
-                evidence.tally.pulls[alive],
-                evidence.scores(),
-                evidence.depth,
-                ahead,
-                evidence.bars(ahead),
-            ),
+            rollout.Position.of(evidence, ahead),
             top=task.top,
             scaling=self.scaling,
             elapsed=float(self.scaling.seconds(np.array(self.sizes)).sum()),
@@ -233,6 +225,10 @@ class RacingPacer(Pacer):
     def _others_out(self, level: float, answer: Ints) -> bool:
         """Whether all arms but the answer would be out by now, were δ this `level`."""
         return self.evidence.out_at(level, np.setdiff1d(self.alive, answer))
+
+    def judged(self) -> Evidence:
+        """Its evidence."""
+        return self.evidence
 
     def _answer(self) -> Ints | None:
         """The arms that are left, if these are the answer; None if there is none yet."""

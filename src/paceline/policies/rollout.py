@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
+from paceline.core.evidence.base import Evidence
 from paceline.core.evidence.boundary import PILOT
 from paceline.core.scaling import Scaling
 
 WORLDS = 48
-_MOST_ARMS = 64  # in a world; if there are more, some stand for their neighbours
+MOST_ARMS = 64  # in a world; if there are more, some stand for their neighbours
 _FRONT = 16  # the best arms, which stand only for themselves
 HORIZON = 22  # looks ahead: 7,500 times the pulls
 FIRST_HORIZON = 32  # two million pulls of an arm
@@ -54,7 +55,7 @@ def first_look(
     grid, bars = np.array(looks, dtype=np.float64).T
     low, high = np.log(_GAPS)
     smallest = np.exp(low + (high - low) * (np.arange(WORLDS) + 0.5) / WORLDS)
-    weights = _weights(arms - top, _MOST_ARMS - 1)
+    weights = representatives(arms - top, MOST_ARMS - 1)
     further = _uniforms(weights.size)
     gaps = smallest[:, None] + _REACH * np.where(np.arange(weights.size) == 0, 0.0, further)
     depths = np.r_[0.0, grid]
@@ -74,6 +75,20 @@ class Position:
     depth: int
     looks: Ints  # the depths at which the round may end
     bars: Floats  # there; −∞ where all but the best fall, whatever they have shown
+
+    @classmethod
+    def of(cls, evidence: Evidence, looks: Ints) -> "Position":
+        """What the evidence says of the arms alive."""
+        alive = evidence.alive
+        return cls(
+            evidence.tally.means(alive),
+            evidence.variances(),
+            evidence.tally.pulls[alive],
+            evidence.scores(),
+            evidence.depth,
+            looks,
+            evidence.bars(looks),
+        )
 
 
 def next_look(
@@ -116,12 +131,12 @@ def _imagined(
 ) -> tuple[Ints, Floats, Floats, Floats]:
     """Worlds that fit what was seen: at which of the depths each arm falls, and how many stay."""
     order = np.argsort(-position.means, kind="stable")
-    weights = _weights(order.size, _MOST_ARMS)
+    weights = representatives(order.size, MOST_ARMS)
     some = order[(np.cumsum(weights) - weights).astype(np.int64)]
     variances, depth, bars = position.variances[some], position.depth, position.bars
     unsure = np.sqrt(variances / position.pulls[some])
     worlds = position.means[some] + unsure * _normals(0)[:, : some.size]
-    gaps = _last_of_the_best(worlds, weights, top) - worlds
+    gaps = last_of_the_best(worlds, weights, top) - worlds
     noise = variances + variances[0] / leader_pulls
     drifts = _EDGE * gaps / np.sqrt(np.maximum(noise, 1e-300))
     depths = np.r_[float(depth), position.looks]
@@ -133,7 +148,7 @@ def _imagined(
     return falls, weights, best @ weights, depths
 
 
-def _last_of_the_best(worlds: Floats, weights: Floats, top: int) -> Floats:
+def last_of_the_best(worlds: Floats, weights: Floats, top: int) -> Floats:
     """The mean that makes an arm one of the best `top`, in each world."""
     if top == 1:
         return np.asarray(worlds.max(axis=1, keepdims=True))
@@ -143,7 +158,7 @@ def _last_of_the_best(worlds: Floats, weights: Floats, top: int) -> Floats:
     return np.asarray(np.take_along_axis(worlds, place, axis=1))
 
 
-def _weights(arms: int, most: int) -> Floats:
+def representatives(arms: int, most: int) -> Floats:
     """How many arms each arm in a world stands for; the best stand only for themselves."""
     if arms <= most:
         return np.ones(arms)
@@ -156,7 +171,7 @@ def _weights(arms: int, most: int) -> Floats:
 @lru_cache(maxsize=4)
 def _normals(number: int) -> Floats:
     """The same random numbers each time, so that looks are compared in the same worlds."""
-    return np.random.default_rng((7, number)).standard_normal((WORLDS, _MOST_ARMS))
+    return np.random.default_rng((7, number)).standard_normal((WORLDS, MOST_ARMS))
 
 
 @lru_cache(maxsize=64)

@@ -173,15 +173,7 @@ class TimedPacer(RacingPacer):
         ahead = evidence.ahead()[: rollout.HORIZON]
         if not ahead.size:
             return 0.0
-        position = rollout.Position(
-            evidence.tally.means(alive),
-            evidence.variances(),
-            evidence.tally.pulls[alive],
-            evidence.scores(),
-            evidence.depth,
-            ahead,
-            evidence.bars(ahead),
-        )
+        position = rollout.Position.of(evidence, ahead)
         return rollout.chance_in_time(
             position,
             top=task.top,

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from paceline.core.arrays import Floats
 from paceline.core.doubts import Doubt, find_doubts
 from paceline.core.noise import Noise
-from paceline.core.outlook import outlook
+from paceline.core.outlook import affordable_tolerance, outlook
 from paceline.core.rounds import Verdict
 from paceline.core.words import arm_name
-from paceline.durations import say_seconds
+from paceline.durations import say_seconds, say_span
 from paceline.errors import RaceWarning
 from paceline.journal.records import Record, Warned
+from paceline.policies.prospect import Range
 from paceline.races.history import RUNNING
 
 _WORTH_A_LOOK = 1.3  # times as many pulls as at the last look
@@ -130,37 +131,50 @@ class Concerns:
         if text and at >= _MINUTE_SECONDS:
             self.say(_LONG_RACE, text, at)
 
-    def prospect(self, still_in: Contenders, elapsed: float) -> str:
+    def prospect(self, still_in: Contenders, elapsed: float, remaining: Range | None) -> str:
         """A sentence on how long it would take to tell the remaining arms apart; '' if not long."""
         if elapsed < _A_WHILE_SECONDS:
             return ""
-        return self._prospect(still_in, least=_LONG * elapsed)
+        return self._prospect(still_in, elapsed, remaining)
 
     def undecided(self, still_in: Contenders, at: float) -> None:
         """Say what would have decided a race that a cap ended."""
         if self._unusable:
             return
-        text = self._prospect(still_in, least=0.0)
+        text = self._prospect(still_in)
         if text:
             self.say(_UNDECIDED, text, at, loud=False)  # the cap was asked for
 
-    def _prospect(self, still_in: Contenders, least: float) -> str:
+    def _prospect(
+        self, still_in: Contenders, elapsed: float | None = None, remaining: Range | None = None
+    ) -> str:
+        """What keeps a race; `elapsed` is given if it is under way."""
         found = outlook(still_in.values, still_in.delta, paired=still_in.paired, top=still_in.top)
-        if found is None or found.pulls < least * still_in.rate or still_in.rate <= 0:
+        if found is None or still_in.rate <= 0:
+            return ""
+        seconds = found.pulls / still_in.rate
+        if elapsed is not None and seconds < _LONG * elapsed:
             return ""
         arms = still_in.arms
         leader, other = (arm_name(self.labels[arms[place]]) for place in found.nearest)
         others = f" (and {len(arms) - 2} more)" if len(arms) > 2 else ""
         needed = "so far they look equal"
         if math.isfinite(found.pulls):
-            about = "at least" if found.unclear else "about"
-            seconds = say_seconds(found.pulls / still_in.rate)
-            needed = f"at this rate {about} {seconds} more would tell them apart"
+            about = f"{'at least' if found.unclear else 'about'} {say_seconds(seconds)}"
+            if remaining is not None and remaining[0] > 0:
+                about = say_span(remaining[0], remaining[2])
+            needed = f"at this rate {about} more would tell them apart"
             if found.pulls < 1:
                 needed = "a few more pulls should tell them apart"
         ends = "a higher max_pulls= would decide the race, or a new race with a tolerance="
-        if least > 0:
-            ends = "tolerance=, max_pulls= or deadline= would end the race"
+        if elapsed is not None:
+            ends = "max_pulls= or deadline= would end the race"
+            easier = affordable_tolerance(
+                found.variance, len(arms), still_in.delta, elapsed * still_in.rate
+            )
+            if easier is not None and still_in.top == 1:
+                took = say_seconds(easier[1] / still_in.rate)
+                ends += f", and a new one with tolerance={easier[0]:g} takes about {took}"
         return (
             f"{leader} and {other}{others} are still in, {_apart(found.gap, found.error)} apart: "
             f"{needed}; {ends}"

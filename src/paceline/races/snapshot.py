@@ -37,9 +37,12 @@ class View:
     warnings: tuple[str, ...]
 
 
-def standing_of(view: View, outlook: str = "") -> Standing:
+def standing_of(
+    view: View, outlook: str = "", remaining: tuple[float, float, float] | None = None
+) -> Standing:
     """How a race under way stands; the policy says who is in."""
-    return _standing(view, _records(view, view.alive, best=()), outlook)
+    standing = _standing(view, _records(view, view.alive, best=()), outlook)
+    return standing if remaining is None else replace(standing, remaining=remaining)
 
 
 def result_of(

@@ -14,6 +14,7 @@ from paceline.core.words import arm_name
 from paceline.durations import say_seconds
 from paceline.journal.records import FieldChanged, PullsReturned
 from paceline.policies.base import Pacer
+from paceline.policies.prospect import Range, foreseen, seconds_left
 from paceline.pools.dispatcher import Dispatcher
 from paceline.races.callbacks import NOTHING, Callbacks
 from paceline.races.concerns import DECLARED, TABLE, Concerns, Contenders
@@ -87,6 +88,7 @@ class Teller:
         self._audience = audience
         self._rounds_told = rounds_told
         self._alive: Ints | None = None  # as last recorded
+        self._foreseen: tuple[tuple[int, int], Floats | None] | None = None
 
     @property
     def watches(self) -> bool:
@@ -96,7 +98,9 @@ class Teller:
     def standing(self, phase: Phase) -> Standing:
         """How the race stands now."""
         view = self.view(phase)
-        return standing_of(view, self._slow_pull() or self._outlook(phase, view.values))
+        remaining = self._remaining(phase, view.values)
+        outlook = self._slow_pull() or self._outlook(phase, view.values, remaining)
+        return standing_of(view, outlook, remaining)
 
     def view(self, phase: Phase) -> View:
         """Everything known about the race now."""
@@ -216,9 +220,30 @@ class Teller:
         took = f"others take {say_seconds(usual)}"
         return f"a pull of {which} has been running for {say_seconds(seconds)}, {took}: see timeout"
 
-    def _outlook(self, phase: Phase, values: Sequence[Floats]) -> str:
-        """How long the race may still take, if nothing but its own verdict will end it."""
+    def _outlook(
+        self, phase: Phase, values: Sequence[Floats], remaining: Range | None = None
+    ) -> str:
+        """What keeps the race, if nothing but its own verdict will end it."""
         if phase.pacer is None or math.isfinite(min(phase.deadline, self.settings.goal.max_pulls)):
             return ""
         contenders = self._contenders(phase.alive, values)
-        return self.concerns.prospect(contenders, self.dispatcher.clock.elapsed())
+        return self.concerns.prospect(contenders, self.dispatcher.clock.elapsed(), remaining)
+
+    def _remaining(self, phase: Phase, values: Sequence[Floats]) -> Range | None:
+        """The seconds until the verdict, if it will come by evidence."""
+        pacer = phase.pacer
+        if pacer is None or phase.is_opening or self.settings.goal.confidence is None:
+            return None
+        told = pacer.tally.pulls
+        state = (id(pacer), int(told.sum()))
+        if self._foreseen is None or self._foreseen[0] != state:
+            self._foreseen = (state, foreseen(pacer))
+        left = self._foreseen[1]
+        if left is None:
+            return None
+        # Arms still in may have values that no look has had yet.
+        ahead = sum(values[arm].size for arm in phase.alive) - int(told[pacer.alive].sum())
+        pulls = sum(one.size for one in values)
+        left = np.clip(left - max(ahead, 0), 0.0, max(self.settings.goal.max_pulls - pulls, 0.0))
+        elapsed = self.dispatcher.clock.policy_seconds()
+        return seconds_left(left, pacer.scaling, elapsed=elapsed, pulls=pulls)

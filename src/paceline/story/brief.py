@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from paceline.characters import clean, shown
 from paceline.core.words import arm_name, count
-from paceline.durations import say_seconds
+from paceline.durations import say_seconds, say_span
 from paceline.story.numbers import estimates
 from paceline.story.standing import ArmRecord, Standing
 from paceline.story.story import Outcome
@@ -32,7 +32,26 @@ def describe_standing(standing: Standing) -> str:
         lead += f" ({interval})" if interval != "–" else ""
     when, pulls = say_seconds(standing.elapsed), count(standing.pulls, "pull")
     arms = f"{racing(standing.arms)} of {len(standing.arms)} arms in"
-    return f"round {standing.rounds}, {when}: {pulls}, {arms}{lead}"
+    more = describe_remaining(standing)
+    return f"round {standing.rounds}, {when}: {pulls}, {arms}{lead}{more and f'; {more}'}"
+
+
+def describe_remaining(standing: Standing) -> str:
+    """How much longer the race may take to its verdict; nothing if that is not known.
+
+    >>> standing = Standing(9.0, None, 3, 9, 8, 8, (), minimize=False)
+    >>> from dataclasses import replace
+    >>> describe_remaining(replace(standing, remaining=(120.0, 200.0, 360.0)))
+    '2 to 6 min more'
+    """
+    if standing.remaining is None:
+        return ""
+    low, _, high = standing.remaining
+    if standing.deadline is not None and low >= standing.deadline - standing.elapsed:
+        return "not decided before the deadline"
+    if high <= 0:
+        return "any moment now"
+    return f"{say_span(low, high)} more"
 
 
 def describe_result(standing: Standing, outcome: Outcome, failures: int = 0) -> str:

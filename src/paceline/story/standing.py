@@ -54,7 +54,9 @@ class Standing:
     arms: tuple[ArmRecord, ...]
     minimize: bool
     warnings: tuple[str, ...] = ()  # what looks wrong about the values, and what to do
-    outlook: str = ""  # how long it may still take, if that is very long
+    outlook: str = ""  # what keeps it, if it may still take very long
+    # Seconds until it is decided: a median between the ends of a range that holds 4 of 5 times.
+    remaining: tuple[float, float, float] | None = None
     notes: tuple[str, ...] = ()  # how it was resumed, or that nothing was run
 
     def ranked(self) -> list[ArmRecord]:

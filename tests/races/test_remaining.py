@@ -1,0 +1,71 @@
+"""What a race says of the time left: on the way, and from its journal."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paceline import Standing, race
+from paceline.cli import main
+from paceline.display.standings import standing_lines
+from paceline.races import read_journal
+from paceline.story.brief import describe_remaining, describe_standing
+
+ARMS = [0.0, 0.2, 0.3, 0.6]
+
+
+def noisy(arm: float, *, seed: int) -> float:
+    return arm + random.Random(f"{seed} {arm}").gauss(0, 1)
+
+
+def watched(journal: Path, **options: Any) -> list[Standing]:
+    seen: list[Standing] = []
+    race(
+        noisy, ARMS, cores=2, paired=False, journal=journal, progress=False,
+        callbacks=[seen.append], **options,
+    )  # fmt: skip
+    return seen
+
+
+def test_callbacks_are_told_and_a_journal_says_the_same(tmp_path: Path) -> None:
+    journal = tmp_path / "race.jsonl"
+
+    def stop(standing: Standing) -> bool:
+        return standing.remaining is not None
+
+    race(
+        noisy, ARMS, cores=2, confidence=0.95, paired=False, journal=journal, progress=False,
+        callbacks=[stop],
+    )  # fmt: skip
+    first, second = (read_journal(journal).standing for _ in range(2))
+    assert first.remaining is not None
+    assert first.remaining == second.remaining
+    low, median, high = first.remaining
+    assert 0 <= low <= median <= high
+    assert describe_remaining(first).endswith(" more")
+
+
+def test_a_deadline_alone_says_nothing_more(tmp_path: Path) -> None:
+    journal = tmp_path / "race.jsonl"
+    watched(journal, deadline=1, max_pulls=60)
+    assert read_journal(journal).standing.remaining is None
+
+
+def test_it_is_on_the_line_and_in_the_table_and_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = tmp_path / "race.jsonl"
+    watched(journal, confidence=0.95, max_pulls=150)
+    standing = replace(read_journal(journal).standing, remaining=(120.0, 200.0, 360.0))
+    assert describe_standing(standing).endswith("; 2 to 6 min more")
+    assert "2 to 6 min more" in standing_lines(standing, 200, 20)[0].text
+    late = replace(standing, deadline=standing.elapsed + 60)
+    assert describe_remaining(late) == "not decided before the deadline"
+    assert main(["show", str(journal)]) == 0
+    out = capsys.readouterr().out
+    if read_journal(journal).standing.remaining is not None:
+        assert "\nleft " in out
+    assert main(["show", str(journal), "--json"]) == 0
+    assert '"remaining": ' in capsys.readouterr().out
