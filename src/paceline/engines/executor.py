@@ -85,6 +85,7 @@ class ExecutorEngine:
             )
         self.in_threads = runs_in_threads(executor)
         local = hasattr(executor, "_max_workers")  # of the standard library, and loky's
+        self._hears = _has_processes_of_its_own(executor)
         self.abilities = Abilities(
             kill=False,
             pin=False,
@@ -93,6 +94,7 @@ class ExecutorEngine:
             survives_driver=not self.in_threads,
             group_seconds=_LOCAL_GROUP_SECONDS if local else _GROUP_SECONDS,
             replaces=False,
+            prints=self._hears,
         )
 
     def available(self) -> AvailableCores:
@@ -108,7 +110,8 @@ class ExecutorEngine:
     def open(self, workload: Workload, cores: int) -> "ExecutorWorkers":
         """Send the jobs of a race to the executor."""
         parcel = None if self.in_threads else Parcel.of(workload)
-        return ExecutorWorkers(self._executor, self._ask, workload, parcel, cores)
+        mine = self._executor, self._ask, workload, parcel, cores
+        return ExecutorWorkers(*mine, hears=self._hears)
 
     def now(self) -> float:
         """The monotonic clock."""
@@ -136,6 +139,12 @@ def runs_in_threads(executor: Executor) -> bool:
     return isinstance(executor, ThreadPoolExecutor) and not isinstance(executor, elsewhere)
 
 
+def _has_processes_of_its_own(executor: Executor) -> bool:
+    """Whether it is known that each call has a process in which nothing else is written."""
+    is_loky = type(executor).__module__.startswith("loky.")
+    return isinstance(executor, concurrent.futures.ProcessPoolExecutor) or is_loky
+
+
 class ExecutorWorkers:
     """Sends jobs to an executor; what becomes of their futures is told by `wait`.
 
@@ -149,8 +158,11 @@ class ExecutorWorkers:
         workload: Workload,
         parcel: Parcel | None,
         cores: int,
+        *,
+        hears: bool = False,
     ) -> None:
         self._executor = executor
+        self._hears = hears  # what pulls print
         self._ask = ask
         self._workload = workload
         self._parcel = parcel  # None: calls run in this process
@@ -178,7 +190,7 @@ class ExecutorWorkers:
             content = self._parcel.content if brings else None
             function = serve
             runs = [tuple(run) for run in job.runs]
-            arguments = (self._parcel.token, content, job.number, runs, job.cores)
+            arguments = (self._parcel.token, content, job.number, runs, job.cores, self._hears)
         try:
             if self._ask is None:
                 future = self._executor.submit(function, *arguments)

@@ -4,10 +4,8 @@ Functions are called here. Commands are run as by the local workers: they are to
 their values are read in the same way.
 """
 
-import tempfile
-from typing import BinaryIO
-
 from paceline.commands import Command, NoValue, finding
+from paceline.engines.capturing import scratch
 from paceline.engines.events import Failure
 from paceline.engines.local.process.evaluating import NoNumber, trouble
 from paceline.engines.local.process.evaluating import number as number_of
@@ -46,35 +44,31 @@ def pull(workload: Workload, arm: int, number: int, cores: int) -> float | Failu
             printed='2 is too much\\n')
     """
     if isinstance(workload.evaluate, Command):
-        return _run(workload.evaluate, workload, arm, number, cores)
+        return run_command(workload, arm, number, cores)[0]
     try:
         return number_of(workload.call(arm, number, cores))
     except (Exception, SystemExit) as error:  # an exit would end a process that is not ours
         return Failure(*trouble(error))
 
 
-def _run(
-    command: Command, workload: Workload, arm: int, number: int, cores: int
-) -> float | Failure:
+def run_command(
+    workload: Workload, arm: int, number: int, cores: int
+) -> tuple[float | Failure, str]:
+    """Do a pull of a command; return its value, or why there is none, and what it printed."""
+    command = workload.evaluate
+    assert isinstance(command, Command)
     invocation = workload.invocation(arm, number, cores)
     remove_stale(invocation.file)
     environment = core_variables(cores) | invocation.environment
-    with _scratch() as stdout, _scratch() as stderr:
+    with scratch() as stdout, scratch() as stderr:
         files = stdout.fileno(), stderr.fileno()
         ran = run(invocation.argv, environment, invocation.cwd, *files)
+        texts = excerpt_of(files[0]), excerpt_of(files[1])
         if isinstance(ran, float):
             output = files[command.value.stream == "stderr"]
             try:
-                return finding.read(command.value.where, invocation.file, output, ran)
+                found = finding.read(command.value.where, invocation.file, output, ran)
+                return found, together(*texts, found)
             except NoValue as error:
                 ran = trouble(NoNumber(str(error)))
-        return Failure(*ran, together(excerpt_of(files[0]), excerpt_of(files[1])))
-
-
-def _scratch() -> BinaryIO:
-    """An empty file to print into."""
-    try:
-        from paceline.engines.local.descriptors import scratch
-    except ImportError:  # Windows
-        return tempfile.TemporaryFile(buffering=0)
-    return scratch()
+        return Failure(*ran, together(*texts)), ""

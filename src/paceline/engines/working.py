@@ -1,7 +1,9 @@
 """The pulls of a job, done in this process: for engines whose workers belong to another library."""
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import sub
 from typing import Any, NamedTuple
@@ -10,7 +12,8 @@ from paceline.engines.events import Event, Failed, Failure, Finished, Values
 from paceline.engines.jobs import Run, in_turn
 from paceline.engines.local.process.evaluating import number as number_of
 from paceline.engines.local.process.evaluating import trouble
-from paceline.engines.pulling import pull
+from paceline.engines.local.process.printing import Printed, joined
+from paceline.engines.pulling import run_command
 from paceline.engines.workload import Workload
 
 
@@ -42,8 +45,11 @@ def work(
     cores: int,
     *,
     catch: tuple[type[BaseException], ...] = (Exception, SystemExit),
+    heard: Printed | None = None,
 ) -> Answer:
     """Do the pulls of these runs in turn, until one fails: it raises something to `catch`.
+
+    If what is printed in this process is `heard`, it is told.
 
     >>> workload = Workload(lambda arm: 1 / arm, [2, 0], lambda arm, first, pulls: [0] * pulls)
     >>> answer = work(workload, [Run(0, 0, 1), Run(1, 0, 1)], cores=1)
@@ -53,8 +59,11 @@ def work(
     if workload.is_command:
         return _run_all(workload, runs, cores)
     values: list[float] = []
+    printed: list[tuple[int, str]] = []
     call, turns, clock = _call(workload, cores), _turns(workload, runs), time.perf_counter
-    moments = [clock()]  # short pulls: what is done for each of them here counts
+    silent = math.inf if heard is None else heard.next_job()
+    now = clock()
+    moments = [now]  # short pulls: what is done for each of them here counts
     failure = None
     for given in turns:
         try:
@@ -64,9 +73,19 @@ def work(
         except catch as error:
             failure = why(error)
             break
-        moments.append(clock())
+        began, now = now, clock()
         values.append(value)
-    return Answer(values, list(map(sub, moments[1:], moments)), failure)
+        if now - began > silent and heard is not None:
+            printed.append((len(values) - 1, heard.take()))
+            now = clock()
+        moments.append(now)
+    rest = "" if heard is None else heard.take_all()
+    if failure is not None:
+        failure = replace(failure, printed=rest)
+    else:
+        printed.append((len(values) - 1, rest))
+    seconds = list(map(sub, moments[1:], moments))
+    return Answer(values, seconds, failure, joined(printed))
 
 
 def why(error: BaseException, what: str = "") -> Failure:
@@ -108,11 +127,13 @@ def _turns(workload: Workload, runs: Sequence[Run]) -> Iterable[tuple[Any, ...]]
 def _run_all(workload: Workload, runs: Sequence[Run], cores: int) -> Answer:
     values: list[float] = []
     seconds: list[float] = []
+    printed: list[tuple[int, str]] = []
     for arm, number in in_turn(runs):
         began = time.perf_counter()
-        value = pull(workload, arm, number, cores)
+        value, text = run_command(workload, arm, number, cores)
         if isinstance(value, Failure):
-            return Answer(values, seconds, value)
+            return Answer(values, seconds, value, joined(printed))
+        printed.append((len(values), text))
         values.append(value)
         seconds.append(time.perf_counter() - began)
-    return Answer(values, seconds)
+    return Answer(values, seconds, None, joined(printed))

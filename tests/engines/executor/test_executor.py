@@ -1,5 +1,6 @@
 """Executors as engines: what they cannot do is said, and so is what befalls them."""
 
+import multiprocessing
 import os
 import random
 import signal
@@ -368,3 +369,32 @@ def test_a_pull_that_always_interrupts_is_soon_out_and_not_for_want_of_memory(
 def test_devices_are_refused_with_those_who_have_some(threads: ThreadPoolExecutor) -> None:
     with pytest.raises(InvalidInput, match=r"'executor' has no devices .*'local', 'ray', 'slurm'"):
         paceline.race(noisy, [0.0, 1.0], engine=threads, unit="gpus")
+
+
+def test_what_functions_print_in_threads_is_the_programs_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def chatty(arm: float) -> float:
+        print("arm", arm)
+        return arm
+
+    with ThreadPoolExecutor(2) as executor:
+        result = paceline.race(chatty, [1.0, 2.0], max_pulls=6, engine=executor, progress=False)
+    assert "arm 2.0\n" in capsys.readouterr().out
+    assert not result.printed
+
+
+def prints(arm: float) -> float:
+    print("arm", arm)
+    return arm
+
+
+def test_processes_print_for_the_program_again_when_their_job_is_over(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as executor:
+        executor.submit(print, "before", flush=True).result()
+        result = paceline.race(prints, [1.0, 2.0], max_pulls=6, engine=executor, progress=False)
+        executor.submit(print, "after", flush=True).result()
+    assert {one.text for one in result.printed} == {"arm 1.0\n", "arm 2.0\n"}
+    assert capfd.readouterr().out == "before\nafter\n"

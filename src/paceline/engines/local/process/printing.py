@@ -18,7 +18,7 @@ import ctypes
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 HEAD_BYTES, TAIL_BYTES = 2_000, 4_000  # of what a pull prints that are told
@@ -54,16 +54,20 @@ class Printed:
     Pulls may replace what is in `sys` or `os`: all is bound before the first of them.
     """
 
-    def __init__(self, file: int) -> None:
+    def __init__(self, file: int, streams: Sequence[Any] | None = None) -> None:
         self.file = file
         self.at = 0  # where what was not told yet begins
         self._is_silent = False
-        streams = [one for one in (sys.__stdout__, sys.__stderr__) if one is not None]
-        self._flushes: list[Callable[[], object]] = [one.flush for one in streams]
+        streams = (sys.__stdout__, sys.__stderr__) if streams is None else streams
+        self._flushes: list[Callable[[], object]] = [one.flush for one in streams if one]
         self._flush_c: Callable[[], object] = int  # does nothing
-        with contextlib.suppress(OSError, ValueError, AttributeError):
+        with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):  # Windows
             fflush, stdout = ctypes.CDLL(None).fflush, _c_stdout()
             self._flush_c = lambda: fflush(stdout)
+
+    def flush(self) -> None:
+        """Have the libraries of C write what they hold back."""
+        self._flush_c()
 
     def next_job(self) -> float:
         """How many seconds a pull of the next job takes before it is worth asking."""
@@ -86,11 +90,13 @@ class Printed:
 
     def take_all(self) -> str:
         """The same, with what the libraries of C still hold back."""
-        self._flush_c()
+        self.flush()
         return self.take()
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Begin anew: what was printed so far is of no pull."""
+        self.take_all()
+        self._is_silent = False
         with contextlib.suppress(OSError):
             os.ftruncate(self.file, 0)
         self.at = 0
@@ -141,3 +147,16 @@ def _is_number(text: str, value: float) -> bool:
         return float(text) == value
     except ValueError:
         return False
+
+
+def joined(printed: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """What pulls printed, a text each; nothing of those that were silent.
+
+    >>> joined([(0, "a"), (1, ""), (2, "b"), (2, "c")])
+    [(0, 'a'), (2, 'bc')]
+    """
+    found: dict[int, str] = {}
+    for place, text in printed:
+        if text:
+            found[place] = found.get(place, "") + text
+    return list(found.items())

@@ -19,7 +19,7 @@ from . import messages, orders
 from .evaluating import NoNumber, number, trouble
 from .killing import kill_below
 from .loading import Call, Loaded, load
-from .printing import Printed, excerpt_of, print_into, together
+from .printing import Printed, excerpt_of, joined, print_into, together
 from .running import core_variables, device_variables, run
 from .threads import tell_threads
 
@@ -177,10 +177,7 @@ class Worker:
                 now = clock()
             moments.append(now)
         left = self._left(before)
-        if text := self.printed.take_all():
-            last = len(values) - 1
-            before_it = printed.pop()[1] if printed and printed[-1][0] == last else ""
-            printed.append((last, before_it + text))
+        printed = joined([*printed, (len(values) - 1, self.printed.take_all())])
         self._say("finished", values, _differences(moments), left, printed=printed)
 
     def _fail(
