@@ -53,3 +53,21 @@ def test_importing_paceline_imports_nothing_heavy() -> None:
         check=True,
     )
     assert done.stdout == "[]\n"
+
+
+def test_what_does_pulls_imports_no_more_than_it_needs() -> None:
+    """Each of many processes does; to import all of paceline took some longer than Ray itself."""
+    script = """
+import sys
+import paceline.engines.sending, paceline.engines.ray.host, paceline.engines.dask.host
+print([name for name in ("numpy", "paceline.races", "paceline.policies") if name in sys.modules])
+import paceline
+assert "race" in dir(paceline) and not hasattr(paceline, "rase")
+print(paceline.race.__name__)
+from paceline import *
+print(race is paceline.race)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\nrace\nTrue\n"

@@ -1,96 +1,36 @@
 """paceline: the best of many noisy options in the least wall-clock time."""
 
-from paceline import theory
-from paceline.commands import Command
-from paceline.core.assumptions import Assumptions, check_assumptions
-from paceline.core.evaluated import Evaluated
-from paceline.core.measured import Measured
-from paceline.core.pool import CorePool
-from paceline.core.problem import Bernoulli, Distributions, Normal, Problem
-from paceline.core.scaling import Amdahl, Ernest, PowerLaw, Scaling
-from paceline.engines.base import Engine
-from paceline.errors import (
-    Interrupted,
-    InvalidInput,
-    MissingExtra,
-    PacelineError,
-    RaceFailed,
-    RaceWarning,
-    ScalingWarning,
-)
-from paceline.planning import Plan, plan
-from paceline.policies.apr import APR
-from paceline.policies.base import Policy
-from paceline.policies.batch_racing import BatchRacing
-from paceline.policies.lil_ucb import LilUCB
-from paceline.policies.racing import Racing
-from paceline.policies.sequential_halving import SequentialHalving
-from paceline.policies.ssh import SSH
-from paceline.policies.staged import Staged
-from paceline.policies.timed import Timed
-from paceline.policies.ucb_e import UCBE
-from paceline.policies.uniform import Uniform
-from paceline.races import Pull, Race, profile, race, resume
-from paceline.races import open_journal as open  # noqa: A004
-from paceline.result import Result
-from paceline.simulation import Simulation, simulate
-from paceline.story.standing import ArmRecord, Standing
-from paceline.story.story import Story
-from paceline.story.timeline import CoreTime, Timeline
-from paceline.story.values import Values
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paceline.names import *  # noqa: F403
+    from paceline.names import __all__ as __all__
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "APR",
-    "SSH",
-    "UCBE",
-    "Amdahl",
-    "ArmRecord",
-    "Assumptions",
-    "BatchRacing",
-    "Bernoulli",
-    "Command",
-    "CorePool",
-    "CoreTime",
-    "Distributions",
-    "Engine",
-    "Ernest",
-    "Evaluated",
-    "Interrupted",
-    "InvalidInput",
-    "LilUCB",
-    "Measured",
-    "MissingExtra",
-    "Normal",
-    "PacelineError",
-    "Plan",
-    "Policy",
-    "PowerLaw",
-    "Problem",
-    "Pull",
-    "Race",
-    "RaceFailed",
-    "RaceWarning",
-    "Racing",
-    "Result",
-    "Scaling",
-    "ScalingWarning",
-    "SequentialHalving",
-    "Simulation",
-    "Staged",
-    "Standing",
-    "Story",
-    "Timed",
-    "Timeline",
-    "Uniform",
-    "Values",
-    "check_assumptions",
-    "open",
-    "plan",
-    "profile",
-    "race",
-    "resume",
-    "simulate",
-    "theory",
-]
+
+def __getattr__(name: str) -> Any:
+    """A public name or a module, when it is asked for.
+
+    Many processes that do pulls import a part of this package, which imports this file. To import
+    everything here would take each of them a quarter of a second: 40 on two cores, five.
+    """
+    if name.startswith("__") and name != "__all__":
+        raise AttributeError(name)  # what modules may have, and Python asks for
+    module = f"{__name__}.{name}"
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+    names = importlib.import_module("paceline.names")
+    for one in (*names.__all__, "__all__"):
+        globals().setdefault(one, getattr(names, one))
+    if name in globals():
+        return globals()[name]
+    raise AttributeError(f"module 'paceline' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

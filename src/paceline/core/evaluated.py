@@ -1,12 +1,11 @@
 """A user's function as a problem in virtual time: every reward is computed."""
 
-import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from paceline.core.arguments import takes
 from paceline.core.arrays import Floats, Ints, positive
 from paceline.core.problem import Problem, at_least_two, checked_means
 from paceline.core.seeds import pull_seed
@@ -85,18 +84,3 @@ class Evaluated(Problem):
 def _race_seed(rng: np.random.Generator) -> int:
     """The seed from which all pulls of a race derive theirs. This draws nothing."""
     return int(rng.bit_generator.seed_seq.generate_state(1)[0])
-
-
-def takes(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function takes an argument of that name; False if it cannot be inspected.
-
-    >>> takes(lambda arm, seed: 0.0, "seed"), takes(abs, "seed")
-    (True, False)
-    """
-    if isinstance(function, functools.partial) and name in function.keywords:
-        return False  # it is fixed
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)

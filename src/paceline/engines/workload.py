@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from paceline.commands import Command, Invocation
-from paceline.core.evaluated import takes
+from paceline.core.arguments import takes
 
 SeedsOf = Callable[[int, int, int], list[int]]  # takes an arm, its first pull, and how many
 

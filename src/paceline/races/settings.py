@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from paceline.commands import Command
+from paceline.core.arguments import takes
 from paceline.core.delays import Delays
-from paceline.core.evaluated import takes
 from paceline.core.noise import Noise
 from paceline.core.noise.catalog import checked
 from paceline.core.pool import CorePool
