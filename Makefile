@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-engines test-slurm lint pages format bench chaos clean
+.PHONY: demo test test-engines test-slurm test-browser lint pages format bench chaos clean
 
 demo: $(READY)  ## a real race on this machine, told as it goes
 	$(BIN)/paceline demo
@@ -16,6 +16,9 @@ test-engines: $(READY)  ## all tests of the engines, on real clusters that they 
 
 test-slurm: $(READY)  ## installs Slurm (root), starts it on this machine, runs its tests, stops it
 	$(BIN)/python tools/slurm_cluster.py run $(BIN)/pytest -m slurm tests/engines/slurm || test $$? = 77
+
+test-browser: $(READY)  ## installs Chromium (root) and Playwright, runs the tests of pages in it
+	$(BIN)/python tools/browser.py $(BIN)/pytest -m browser tests/browser || test $$? = 77
 
 lint: $(READY)
 	$(BIN)/ruff check .
