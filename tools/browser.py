@@ -2,8 +2,9 @@
 
     python tools/browser.py COMMAND …
 
-What is missing is installed: Debian's Chromium takes root, Playwright goes into the environment of
-this Python. The exit code is that of the command, and 77 where something cannot be installed.
+What is missing is installed: Debian's Chromium takes root, unless $CHROMIUM names another one, and
+Playwright goes into the environment of this Python. The exit code is that of the command, and 77
+where something cannot be installed.
 """
 
 import importlib.util
@@ -25,7 +26,7 @@ def install() -> None:
     """Install what is missing."""
     if importlib.util.find_spec("playwright") is None:
         _call(sys.executable, "-m", "pip", "install", "--quiet", NEEDED)
-    if shutil.which("chromium"):
+    if "CHROMIUM" in os.environ or shutil.which("chromium"):
         return
     if os.geteuid() or not shutil.which("apt-get"):
         raise Unavailable("there is no chromium, and to install it takes root and apt-get")

@@ -1,5 +1,6 @@
 """A real Chromium, which may talk to nobody but this machine."""
 
+import os
 import shutil
 import urllib.parse
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        where = shutil.which("chromium")
+        where = os.environ.get("CHROMIUM") or shutil.which("chromium")
         one = playwright.chromium.launch(executable_path=where, headless=True, args=[*FLAGS])
         yield one
         one.close()

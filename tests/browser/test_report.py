@@ -1,11 +1,6 @@
-"""The page of a race as a reader has it, in Chromium: 1,000 arms with hostile names, and failures.
-
-It needs `pip install playwright` and Debian's chromium, or another that CHROMIUM names.
-"""
+"""The page of a race as a reader has it: 1,000 arms with hostile names, and failures."""
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,25 +10,12 @@ import pytest
 from paceline.report import page, parts, write
 from tests.report.stories import made
 
-playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.browser
 
-_CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-_QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 _RANGES = """name => {
     const chart = Bokeh.documents[0].get_model_by_name(`chart-${name}`);
     return [chart.x_range.start, chart.x_range.end, chart.y_range.start, chart.y_range.end];
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not Path(_CHROMIUM).exists():
-        pytest.skip("there is no Chromium: apt-get install chromium, or set CHROMIUM")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=_CHROMIUM, args=_QUIET)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
