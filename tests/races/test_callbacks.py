@@ -193,3 +193,14 @@ def test_what_has_nothing_to_call_is_refused() -> None:
     for bad in ([object()], [print, 3], print, Everything()):
         with pytest.raises(InvalidInput, match="on_result or on_end"):
             paceline.races.prepare(noisy, [1, 2], callbacks=bad)
+    with pytest.raises(InvalidInput, match=r"Everything is a class: write callbacks=\[Everything"):
+        paceline.races.prepare(noisy, [1, 2], callbacks=[Everything])
+
+
+def test_the_note_at_an_error_shows_hostile_labels() -> None:
+    def broken(standing: Standing) -> None:
+        raise ZeroDivisionError("of the user")
+
+    with pytest.raises(ZeroDivisionError) as found:
+        run(broken, arms={"a\x1b[2J": 0.0, "b\u202e": 0.1})
+    assert found.value.__notes__[0].isprintable()

@@ -62,6 +62,12 @@ def test_a_race_from_its_beginning_to_its_verdict(said: io.StringIO, tmp_path: P
     assert line.startswith("INFO nothing was run: the race had ended on ")
 
 
+def test_of_many_arms_few_are_named(said: io.StringIO) -> None:
+    run([{"x": x} for x in range(400)], max_pulls=400)
+    first = said.getvalue().splitlines()[0]
+    assert first.startswith("INFO race begun: 400 arms: x=0, x=1, x=2, x=3, x=4, x=5 and 394 more;")
+
+
 def test_an_interrupt_and_a_resume(said: io.StringIO, tmp_path: Path) -> None:
     def stop(standing: Standing) -> None:
         raise KeyboardInterrupt

@@ -72,7 +72,12 @@ NOTHING = Callbacks()
 
 def is_callback(one: Any) -> bool:
     """Whether it can be called, or has a method that can."""
-    return callable(one) or any(callable(getattr(one, name, None)) for name in METHODS)
+    return callable(one) or has_methods(one)
+
+
+def has_methods(one: Any) -> bool:
+    """Whether it says by their names which methods are to be called."""
+    return any(callable(getattr(one, name, None)) for name in METHODS)
 
 
 def pulls_in(record: PullsReturned, seeds: SeedsOf) -> Iterator[PullRecord]:

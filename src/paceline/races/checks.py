@@ -27,7 +27,7 @@ from paceline.errors import InvalidInput, seen, unknown_name
 from paceline.notation import parse_policy, parse_scaling
 from paceline.policies.base import Policy
 from paceline.policies.catalog import find_policy
-from paceline.races.callbacks import is_callback
+from paceline.races.callbacks import has_methods, is_callback
 
 Check = Callable[[Any, str], Any]  # takes a value, and its name in error messages
 
@@ -168,6 +168,9 @@ def callbacks(value: Any, _what: str) -> tuple[Any, ...]:
         raise refused from None
     if not all(map(is_callback, given)):
         raise refused
+    for one in given:
+        if isinstance(one, type) and has_methods(one):
+            raise InvalidInput(f"{one.__name__} is a class: write callbacks=[{one.__name__}()]")
     return given
 
 

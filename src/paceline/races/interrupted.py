@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from paceline.characters import visible
 from paceline.core.rounds import Verdict
 from paceline.core.words import arm_name, count, listed
 from paceline.durations import say_seconds
@@ -26,7 +27,8 @@ def what_is_kept(session: Session) -> str:
     """The same for a race that an error has ended, such as one of a callback: how to go on."""
     result = _result(session)
     after = f"The race was ended by this error after {say_seconds(result.elapsed)}"
-    return f"{after}; {_what_is_kept(session, result)}"
+    # Whoever prints the error prints this as it is.
+    return visible(f"{after}; {_what_is_kept(session, result)}")
 
 
 def _result(session: Session) -> Result:

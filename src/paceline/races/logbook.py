@@ -5,7 +5,7 @@ It follows the records, as everything does. Nothing is printed unless a user has
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from paceline.characters import clean
@@ -64,6 +64,8 @@ class Logbook:
 
     def begun(self, elapsed: float) -> None:
         """A session has begun: of a new race, or of one that resumes."""
+        if not LOGGER.isEnabledFor(logging.INFO):
+            return
         settings, pulls = self._settings, self._books.pulls
         what = "race begun"
         if elapsed or pulls:
@@ -80,7 +82,7 @@ class Logbook:
         log(logging.INFO, "; ".join([f"{what}: {parts[0]}", *parts[1:], *settings.notes]))
 
     def _tell(self, record: Record) -> None:
-        if isinstance(record, FieldChanged):
+        if isinstance(record, FieldChanged) and LOGGER.isEnabledFor(logging.INFO):
             when = say_seconds(record.at)
             if record.out:
                 log(logging.INFO, f"out after {when}: {self._names(record.out)}")
@@ -102,9 +104,10 @@ class Logbook:
         elif isinstance(record, RaceEnded):
             log(logging.INFO, f"race ended after {say_seconds(record.at)}: {record.verdict}")
 
-    def _names(self, arms: Any) -> str:
-        labels = self._settings.labels
-        return listed([arm_name(labels[arm]) for arm in arms], _MOST_NAMED)
+    def _names(self, arms: Sequence[int]) -> str:
+        names = [arm_name(self._settings.labels[arm]) for arm in arms[:_MOST_NAMED]]
+        more = len(arms) - len(names)  # of a million arms, few are put into words
+        return listed([*names, f"{more} more"] if more else names, _MOST_NAMED + 1)
 
 
 def logs_rounds() -> Callable[[Standing], None] | None:
