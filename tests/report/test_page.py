@@ -12,6 +12,7 @@ import pytest
 import paceline
 from paceline.report import Parts, page, parts
 from paceline.report.charts import chart_names
+from paceline.report.extra import check_bokeh
 from tests.report.stories import HOSTILE, made, raced
 
 
@@ -169,3 +170,9 @@ def test_without_bokeh_it_says_what_to_install() -> None:
     )
     assert "MissingExtra" in done.stderr
     assert "pip install 'paceline[report]'" in done.stderr
+
+
+def test_an_old_bokeh_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paceline.report.extra.version", lambda name: "3.4.1")
+    with pytest.raises(paceline.MissingExtra, match=r"needs bokeh 3.8 or newer, and bokeh 3.4.1"):
+        check_bokeh()

@@ -8,7 +8,7 @@ from functools import cache
 
 from paceline.report.course import LEAST_ARMS
 from paceline.report.drawing import FONT, Charts, colour, hover
-from paceline.report.extra import needs_bokeh
+from paceline.report.extra import check_bokeh, needs_bokeh
 from paceline.report.parameters import MOST_AXES
 
 with needs_bokeh():
@@ -183,6 +183,7 @@ def _parallel(charts: Charts) -> None:
 @cache
 def charts_as_json() -> str:
     """All charts; the same for every race."""
+    check_bokeh()
     charts = Charts()
     for draw in (_race, _pool, _scaling, _allocation):
         draw(charts)
