@@ -150,6 +150,13 @@ def test_intervals_narrow_until_arms_fall() -> None:
     assert survivors.get_ydata()[-1] == 3 - len(falls)
 
 
+@pytest.mark.parametrize("kind", ["standings", "race", "pool"])
+def test_as_few_arms_are_drawn_as_one_likes(kind: str) -> None:
+    race = raced([0.0, 0.4, 1.0], max_pulls=30)
+    for most in (0, 1, 100):
+        getattr(race.plot, kind)(most=most).figure.savefig(io.BytesIO(), dpi=40)
+
+
 def blocks(ax: Any) -> list[Any]:
     from matplotlib.collections import PolyCollection
 

@@ -98,7 +98,7 @@ def _colours(story: Story, most: int) -> dict[int, str]:
     """A colour for each of the best arms that had a core, and greys for the others."""
     used = set(np.unique(story.timeline.arm).tolist())
     ranked = [record.index for record in story.standing.ranked() if record.index in used]
-    most = min(most, len(COLOURS))
+    most = max(0, min(most, len(COLOURS)))
     colours = dict(zip(ranked[:most], COLOURS, strict=False))
     others = ranked[most:]
     for place, arm in enumerate(others):

@@ -38,42 +38,31 @@ class Course(NamedTuple):
 
 def draw(ax: Axes, story: Story, most: int = MOST_ARMS) -> Axes:
     """The best arms with their intervals, the others as grey lines that end where they fell."""
-    arms = [record for record in story.standing.ranked() if record.pulls]
+    sums = _Sums(story)
+    arms = [record.index for record in story.standing.ranked() if sums.known(record.index)]
     if not arms:
         return nothing_yet(ax, "no values")
     unit = time_axis(ax, story.standing.elapsed)
-    sums = _Sums(story)
-    few, rest = arms[:most], arms[most:]
+    few, rest = arms[: max(most, 1)], arms[max(most, 1) :]
     places = np.unique(np.linspace(0, max(len(rest) - 1, 0), _MOST_LINES).astype(int)).tolist()
     others = [rest[place] for place in places] if rest else []  # from the best to the worst
-    courses = [sums.course(record.index) for record in few]
-    lines = [sums.course(record.index) for record in others]
-    fallen = [record.index in story.milestones.falls for record in others]
-    _draw_others(ax, lines, fallen, unit)
+    courses, lines = [sums.course(arm) for arm in few], [sums.course(arm) for arm in others]
+    falls = story.milestones.falls
+    _draw_others(ax, lines, [arm in falls for arm in others], unit)
     low, high = _height(courses, lines)
-    handles = []
-    for rank, (record, course) in enumerate(zip(few, courses, strict=True)):
-        colour = COLOURS[rank % len(COLOURS)]
-        at = course.at / unit
-        if rank < _MOST_BANDS:
-            narrow = course.high - course.low < high - low  # of the first values, they fill it all
-            style: dict[str, Any] = {"color": colour, "zorder": 10 - rank, "linewidth": 0}
-            ax.fill_between(at, course.low, course.high, where=narrow, alpha=0.2, **style)
-        width = 2.4 if record.status == "best" or rank == 0 else 1.5
-        handles += ax.plot(at, course.means, color=colour, linewidth=width, zorder=20 - rank)
-        if record.index in story.milestones.falls:
-            ax.plot(at[-1:], course.means[-1:], "X", color=colour, markersize=7, zorder=30)
+    handles = [
+        _draw_arm(ax, rank, course, high - low, unit, fell=arm in falls)
+        for rank, (arm, course) in enumerate(zip(few, courses, strict=True))
+    ]
     ax.set_xlim(0, max(story.standing.elapsed, 1e-9) / unit)
     ax.set_ylim(low, high)
     ax.set_ylabel("mean")
     tidy(ax)
-    legend_above(ax, handles, [name(record.label) for record in few])
+    legend_above(ax, handles, [name(story.standing.arms[arm].label) for arm in few])
     _draw_survivors(ax, story, unit)
-    shown = f"{len(few) + len(others)} of {count(len(arms), 'arm')}"
-    remarks = [shown] if len(others) < len(rest) else []
-    if story.milestones.falls:
-        remarks.append("a cross: out")
-    note(ax, "; ".join(remarks))
+    drawn = f"{len(few) + len(others)} of {count(len(arms), 'arm')}"
+    remarks = [drawn] if len(others) < len(rest) else []
+    note(ax, "; ".join([*remarks, "a cross: out"] if falls else remarks))
     return ax
 
 
@@ -87,6 +76,10 @@ class _Sums:
         self.at, self.value = values.at[order], values.value[order]
         arms = np.arange(len(story.standing.arms) + 1)
         self.begins: Ints = np.searchsorted(values.arm[order], arms)
+
+    def known(self, arm: int) -> bool:
+        """Whether an arm has a value."""
+        return bool(self.begins[arm] < self.begins[arm + 1])
 
     def course(self, arm: int) -> Course:
         """The mean and the interval of an arm from its first value until it fell."""
@@ -108,6 +101,22 @@ class _Sums:
         with np.errstate(all="ignore"):  # values near the largest floats
             low, high = self.story.noise.intervals(tally, share)
         return Course(moments, middle + total / known, low, high)
+
+
+def _draw_arm(
+    ax: Axes, rank: int, course: Course, height: float, unit: float, *, fell: bool
+) -> Any:
+    """One of the best; return its line."""
+    colour, at = COLOURS[rank % len(COLOURS)], course.at / unit
+    if rank < _MOST_BANDS:
+        narrow = course.high - course.low < height  # intervals of the first values would fill it
+        style: dict[str, Any] = {"color": colour, "zorder": 10 - rank, "linewidth": 0}
+        ax.fill_between(at, course.low, course.high, where=narrow, alpha=0.2, **style)
+    width = 2.4 if rank == 0 else 1.5
+    (line,) = ax.plot(at, course.means, color=colour, linewidth=width, zorder=20 - rank)
+    if fell:
+        ax.plot(at[-1:], course.means[-1:], "X", color=colour, markersize=7, zorder=30)
+    return line
 
 
 def _draw_others(ax: Axes, courses: list[Course], fallen: list[bool], unit: float) -> None:
