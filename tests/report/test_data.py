@@ -113,6 +113,14 @@ def test_rounds_and_core_counts_are_those_of_the_pulls(story: Story, data: dict[
     assert data["fit"]["seconds"][0] == pytest.approx(20.0)
 
 
+def test_the_opening_is_round_0() -> None:
+    real = raced()
+    rounds = parts(real).data["allocation"]["round"]
+    assert rounds[0] == 0
+    assert rounds[-1] <= real.standing.rounds
+    assert len(real.milestones.rounds) == real.standing.rounds + 1
+
+
 def test_parameters_that_differ_have_a_chart_each(story: Story, data: dict[str, Any]) -> None:
     names = [parts(story).fragments[f"parameter-{place}-name"] for place in range(8)]
     assert names == ["rate", "depth", "width", "optimizer", "&lt;/script&gt;", "", "", ""]

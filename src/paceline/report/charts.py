@@ -191,9 +191,3 @@ def charts_as_json() -> str:
         _parameter(charts, place)
     _parallel(charts)
     return charts.finished()
-
-
-def chart_names() -> list[str]:
-    """The names of all charts; the page has an element `chart-NAME` for each."""
-    parameters = [f"parameter-{place}" for place in range(MOST_AXES)]
-    return ["race", "survivors", "pool", "scaling", "allocation", *parameters, "parallel"]

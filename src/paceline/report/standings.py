@@ -34,7 +34,7 @@ def fragments(story: Story, colours: Sequence[int]) -> dict[str, Markup]:
     arms = story.standing.ranked()
     rows = _rows(story, arms, names, colours)
     return {
-        "standings-head": _head(names),
+        "standings-head": _head(story, names),
         "standings": joined(rows),
         "standings-count": Markup("{}").format(f"{len(arms):,} arms"),
     }
@@ -46,11 +46,18 @@ def parameter_names(story: Story) -> list[str]:
     return list(names)[:_MOST_PARAMETERS]
 
 
-def _head(names: Sequence[str]) -> Markup:
-    heads = [*_HEADS, *(("", shown(name, 40), "") for name in names)]
+def _head(story: Story, names: Sequence[str]) -> Markup:
+    heads = [*_HEADS, *((name, shown(name, 40), _kind(story, name)) for name in names)]
     cell = Markup('<th scope="col" class="{}"><button type="button" id="sort-{}">{}</button></th>')
     cells = (cell.format(kind, place, text) for place, (_, text, kind) in enumerate(heads))
     return Markup("<tr>{}</tr>").format(joined(cells))
+
+
+def _kind(story: Story, name: str) -> str:
+    """Columns of numbers stand to the right."""
+    given = (story.parameters_of(arm.index).get(name) for arm in story.standing.arms)
+    known = [number_of(value) is not None for value in given if value is not None]
+    return "number" if all(known) else ""
 
 
 def _rows(

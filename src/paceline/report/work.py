@@ -89,7 +89,7 @@ def scaling_table(story: Story) -> Markup:
 
 
 def _rounds(story: Story) -> list[tuple[int, Ints]]:
-    """The rounds, and the pulls that ended in each."""
+    """The rounds by their numbers, and the pulls that ended in each; the opening is round 0."""
     ends = np.array(story.milestones.rounds)
     if not ends.size:
         return []
@@ -97,7 +97,8 @@ def _rounds(story: Story) -> list[tuple[int, Ints]]:
     order = np.argsort(place, kind="stable")
     edges = np.searchsorted(place[order], np.arange(ends.size + 1))
     groups = (order[edges[one] : edges[one + 1]] for one in range(ends.size))
-    return [(number, mine) for number, mine in enumerate(groups, start=1) if mine.size]
+    first = min(1, 1 + story.standing.rounds - ends.size)
+    return [(number, mine) for number, mine in enumerate(groups, start=first) if mine.size]
 
 
 def round_sources(story: Story) -> dict[str, Columns]:
@@ -125,9 +126,9 @@ def round_table(story: Story) -> Markup:
     rows = []
     for number, mine in [rounds[one] for one in chosen if rounds]:
         cores = story.values.cores[mine]
-        ended = say_seconds(story.milestones.rounds[number - 1])
+        ended = say_seconds(float(story.values.at[mine].max()))
         arms = np.unique(story.values.arm[mine]).size
         spread = (f"{cores.min()}", f"{np.median(cores):g}", f"{cores.max()}")
         rows.append([str(number), ended, f"{arms:,}", f"{mine.size:,}", *spread])
-    heads = ("Round", "Ended", "Arms", "Pulls", "Cores of a pull: least", "median", "most")
+    heads = ("Round", "Last pull at", "Arms", "Pulls", "Cores of a pull: least", "median", "most")
     return table(heads, rows)
