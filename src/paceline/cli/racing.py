@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paceline import races
+from paceline.cli import trying
 from paceline.cli.answer import finish
 from paceline.cli.exports import add_exports, check_exports
 from paceline.commands import Command
@@ -43,6 +44,7 @@ def add_output(parser: argparse.ArgumentParser, *, dry_run: bool = True) -> None
         group.add_argument(
             "-n", "--dry-run", action="store_true", help="print the plan and run nothing"
         )
+        trying.add_try(group)
 
 
 def run_race(
@@ -50,12 +52,14 @@ def run_race(
     arms: Sequence[dict[str, Any]],
     keywords: dict[str, Any],
     options: argparse.Namespace,
+    written: trying.Written = trying.as_flag,
 ) -> int:
     """Race, or with --dry-run say what would be run; return the exit code."""
     check_exports(options, command.value.kind)
-    if options.dry_run:
-        print_facts(races.prepare(command, arms, **keywords).describe())
-        return 0
+    if options.dry_run or options.attempt:
+        prepared = races.prepare(command, arms, **keywords)
+        print_facts(prepared.describe())
+        return trying.try_pull(prepared, written) if options.attempt else 0
     with live_page(options, keywords.get("journal")) as journal:
         if journal is not None:
             keywords = keywords | {"journal": journal}

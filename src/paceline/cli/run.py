@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from paceline.cli import racing, submitting
+from paceline.cli import racing, submitting, trying
 from paceline.cli.flags import add_options, given
 from paceline.races import read_race_file
 
@@ -38,4 +38,4 @@ def run(options: argparse.Namespace) -> int:
         beside = submitting.journal_beside(options.file)
         racing.check_later(race.command, race.arms, keywords)
         return submitting.submit(options, journal or beside, {} if journal else {"-j": beside})
-    return racing.run_race(race.command, race.arms, keywords, options)
+    return racing.run_race(race.command, race.arms, keywords, options, trying.in_file)

@@ -40,6 +40,8 @@ def is_submitted(options: argparse.Namespace, engine: Any) -> bool:
     given = [f"--{name}" for name in _FLAGS if getattr(options, name) is not None]
     if not given:
         return False
+    if getattr(options, "attempt", False):
+        raise InvalidInput(f"--try runs one pull here, and submits nothing: leave {given[0]} out")
     name = engine if isinstance(engine, str) else getattr(engine, "name", "")
     if name.partition(":")[0] != "slurm":
         raise InvalidInput(f"{given[0]} is for races that Slurm runs: add --engine slurm")
