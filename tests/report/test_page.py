@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -155,7 +156,15 @@ def test_an_undecided_race_promises_nothing() -> None:
     fragments = parts(made(24, 600, decided=False)).fragments
     assert "undecided" in fragments["state"]
     assert fragments["guarantee"].startswith("Nothing is guaranteed about the verdict.")
-    assert parts(raced(confidence=None, deadline="1s")).fragments["state"].count("guarantee") == 1
+    assert (
+        parts(raced(confidence=None, deadline="1s")).fragments["state"].count("no guarantee") == 1
+    )
+    late = made(24, 600)
+    late = replace(late, outcome=replace(late.outcome, confidence=0.8))  # of 0.95 asked for
+    fragments = parts(late).fragments
+    assert "no guarantee" in fragments["state"]
+    assert fragments["guarantee"].startswith("Nothing is guaranteed about the verdict.")
+    assert "would have been reached" in fragments["facts"]
 
 
 def test_a_page_of_many_arms_and_pulls_can_be_mailed() -> None:

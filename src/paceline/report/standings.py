@@ -16,15 +16,15 @@ _MOST_PARAMETERS = 12  # columns
 _LEADERS = 40  # whose means and intervals fit into the column of bars
 _PLACE = {"best": 0, "in": 1, "out": 2, "failed": 3}
 _HEADS = (
-    ("rank", "#", "number"),
-    ("arm", "Arm", ""),
-    ("status", "Status", ""),
-    ("mean", "Mean", "number"),
-    ("interval", "Interval", ""),
-    ("low", "from", "number"),
-    ("high", "to", "number"),
-    ("pulls", "Pulls", "number"),
-    ("time", "Time", "number"),
+    ("#", "number"),
+    ("Arm", ""),
+    ("Status", ""),
+    ("Mean", "number"),
+    ("Interval", ""),
+    ("from", "number"),
+    ("to", "number"),
+    ("Pulls", "number"),
+    ("Time", "number"),
 )
 
 
@@ -47,9 +47,9 @@ def parameter_names(story: Story) -> list[str]:
 
 
 def _head(story: Story, names: Sequence[str]) -> Markup:
-    heads = [*_HEADS, *((name, shown(name, 40), _kind(story, name)) for name in names)]
+    heads = [*_HEADS, *((shown(name, 40), _kind(story, name)) for name in names)]
     cell = Markup('<th scope="col" class="{}"><button type="button" id="sort-{}">{}</button></th>')
-    cells = (cell.format(kind, place, text) for place, (_, text, kind) in enumerate(heads))
+    cells = (cell.format(kind, place, text) for place, (text, kind) in enumerate(heads))
     return Markup("<tr>{}</tr>").format(joined(cells))
 
 
@@ -64,14 +64,14 @@ def _rows(
     story: Story, arms: Sequence[ArmRecord], names: Sequence[str], colours: Sequence[int]
 ) -> Iterable[Markup]:
     scale = scale_of(arms[:_LEADERS])
-    name = Markup('<th scope="row" title="{}"><i class="c{}"></i>{}</th>')
+    arm_cell = Markup('<th scope="row" title="{}"><i class="c{}"></i>{}</th>')
     falls = story.milestones.falls
     for rank, (arm, (mean, interval)) in enumerate(zip(arms, estimates(arms), strict=True), 1):
         low, _, high = interval.partition(" … ")
         given = story.parameters_of(arm.index)
         cells = [
             _number(rank, str(rank)),
-            name.format(shown(arm.label), colours[arm.index], label(arm.label)),
+            arm_cell.format(shown(arm.label), colours[arm.index], label(arm.label)),
             _status(arm, falls.get(arm.index), story.standing.elapsed),
             _number(arm.mean, mean),
             _bar(arm, scale),
@@ -116,9 +116,9 @@ def _bar(arm: ArmRecord, scale: Scale) -> Markup:
         return Markup("<td></td>")
     start, end, mean = (_place(one, scale) for one in (arm.low, arm.high, arm.mean))
     style = f"--from:{start:.1f}%;--to:{100 - end:.1f}%;--mean:{mean:.1f}%"
-    return Markup(
-        '<td class="bar" data-value="{}"><i style="{}" aria-hidden="true"></i></td>'
-    ).format(f"{arm.high - arm.low:.6g}" if math.isfinite(arm.high - arm.low) else "", style)
+    width = f"{arm.high - arm.low:.6g}" if math.isfinite(arm.high - arm.low) else ""
+    cell = Markup('<td class="bar" data-value="{}"><i style="{}" aria-hidden="true"></i></td>')
+    return cell.format(width, style)
 
 
 def _place(value: float, scale: Scale) -> float:

@@ -45,16 +45,20 @@ def _state(story: Story) -> tuple[str, str]:
         return "open", "not ended"
     if not outcome.decided:
         return "undecided", "undecided"
-    if outcome.confidence is None:
-        return "plain", "ended, without a guarantee"
-    return "decided", "decided"
+    return ("decided", "decided") if _is_guaranteed(story) else ("plain", "ended, no guarantee")
+
+
+def _is_guaranteed(story: Story) -> bool:
+    """Whether the confidence that was asked for was reached before the race had to end."""
+    outcome, asked = story.outcome, 1 - story.level
+    return outcome.decided and outcome.confidence is not None and outcome.confidence > asked - 1e-9
 
 
 def _guarantee(story: Story) -> str:
     """What is promised, and what must be true for it."""
     outcome, together = story.outcome, _percent(1 - story.level)
     given = f", assuming {story.assumed}" if story.assumed else ""
-    if outcome.decided and outcome.confidence is not None:
+    if outcome.confidence is not None and _is_guaranteed(story):
         least = _percent(outcome.confidence)
         verdict = f"Guaranteed: the verdict is right with probability at least {least}{given}."
         same = "the same probability" if least == together else f"probability {together}"
@@ -74,7 +78,8 @@ def _facts(story: Story) -> Iterable[Markup]:
     busy = story.timeline.core_time()
     used = f"{100 * busy.in_use / busy.total:.0f} % in use" if busy.total else ""
     sure = "none" if confidence is None else _percent(confidence)
-    yield _fact("Confidence", sure, "of the verdict" if confidence is not None else "")
+    known = "of the verdict" if _is_guaranteed(story) else "would have been reached"
+    yield _fact("Confidence", sure, known if confidence is not None else "")
     end = standing.deadline
     limit = "" if end is None else f"deadline {say_seconds(end)}"
     yield _fact("Time", say_seconds(standing.elapsed), limit)
