@@ -238,3 +238,12 @@ def test_with_means_a_deadline_has_both_the_chain_and_forecasts(
     found = json.loads(capsys.readouterr().out)
     assert found["stages"]
     assert [one["deadline"] for one in found["forecast"]["forecasts"]] == [15.0, 30.0, 60.0, 120.0]
+
+
+def test_a_page_is_written(tmp_path: Path) -> None:
+    pytest.importorskip("bokeh")
+    page = tmp_path / "plan.html"
+    arguments = ["--arms", "4", "--gap", "0.5", "--sigma", "1", "--pull", "30s", "--races", "10"]
+    assert main(["plan", *arguments, "--cores", "1,2", "-o", str(page)]) == 0
+    assert "core-hours" in page.read_text()
+    assert main(["plan", *ARMS, "-o", str(page)]) == 2

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -132,11 +133,25 @@ def test_theory_stands_beside_it() -> None:
 def test_it_is_shown_in_notebooks_and_as_a_frame() -> None:
     plan = paceline.plan(cores=[1, 2], **FOUR)
     page = plan._repr_html_()
-    assert page.count("<tr>") == 3
+    assert page.count("<tr") == 3
     pandas = pytest.importorskip("pandas")
     table = plan.to_frame()
     assert isinstance(table, pandas.DataFrame)
     assert table["seconds"].tolist() == [one.seconds.median for one in plan.forecasts]
+
+
+def test_a_page_has_charts_for_both_goals_and_fetches_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("bokeh")
+    several = paceline.plan(cores=[1, 2], confidence=[0.8, 0.9], **FOUR)
+    text = several.report(tmp_path / "plan.html").read_text()
+    assert "time in seconds" in text
+    assert "confidence 0.8" in text
+    assert several.headline().partition("(")[0] in text
+    assert "<script src" not in text
+    late = paceline.plan(cores=2, deadline="10m", **FOUR).report(tmp_path / "late.html")
+    assert "chance to find the best" in late.read_text()
+    with pytest.raises(InvalidInput, match="cannot write the plan"):
+        several.report(tmp_path / "nowhere" / "plan.html")
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many races to simulate for each row (default 60)",
     )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write the forecasts to a page (.html)"
+    )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
@@ -109,6 +112,10 @@ def run(options: argparse.Namespace) -> int:
     plan = _forecasts(asked, race) if asked.expects or asked.learns else None
     if outline is None and plan is None:
         raise InvalidInput(EXPECT)
+    if options.output is not None:
+        if plan is None:
+            raise InvalidInput(f"a page is about forecasts: {EXPECT}")
+        plan.report(options.output)
     if options.json:
         _print_json(outline, plan)
         return 0

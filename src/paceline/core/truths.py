@@ -31,7 +31,8 @@ class Truths:
         self.centre = float(np.median(seen))
         widest = max(2.0 * float(np.ptp(seen)), 2 * error)
         self.scales = np.geomspace(_NARROWEST * error, widest, _SCALES) ** 2
-        self.prior = _SHARE * _SCALES * self.scales**0.5 / (self.scales**0.5).sum()
+        # Nearly flat in the gap of two arms: wide scales are likelier beforehand than narrow ones.
+        self.prior = _SHARE * _SCALES * self.scales / self.scales.sum()
         self.shares = np.full(_SCALES, 1 / _SCALES)
 
     def step(self, errors: Floats) -> Floats:

@@ -1,9 +1,10 @@
 """A plan: what a race will take, on how many cores, for the goals asked about."""
 
-import html
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from paceline.characters import visible
@@ -11,6 +12,7 @@ from paceline.core.words import count
 from paceline.durations import say_seconds
 from paceline.planning.forecast import Forecast, Range
 from paceline.story.frames import frame
+from paceline.story.markup import block, paragraph, table
 
 ENOUGH = 1.1  # a pool is enough if no pool tried is faster than it by more than this factor
 
@@ -146,6 +148,12 @@ class Plan:
         names = [name for name, _ in columns]
         return names, [list(row) for row in zip(*(cells for _, cells in columns), strict=True)]
 
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write one self-contained page with charts; it needs the extra `report`."""
+        from paceline.planning.page import write_page  # bokeh is slow to import
+
+        return write_page(self, path)
+
     def facts(self) -> list[tuple[str, str]]:
         """What the forecasts rest on, as labels and texts."""
         facts = [
@@ -158,13 +166,8 @@ class Plan:
 
     def _repr_html_(self) -> str:
         names, rows = self.table()
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(visible(cell))}</td>" for cell in row) + "</tr>"
-            for row in rows
-        )
-        answer = html.escape(visible(f"{self.headline()} ({self.basis})"))
-        return f"<p>{answer}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        cells = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        return block(paragraph(f"{self.headline()} ({self.basis})"), table(cells))
 
 
 def _plain(one: Forecast) -> dict[str, Any]:

@@ -107,21 +107,24 @@ def _draws(
     seen = np.array([one.mean() for one in values])
     spreads = np.array([((one - one.mean()) ** 2).sum() for one in values])
     if binary:
-        chances = (seen * pulls + 0.5) / (pulls + 1)
-        common = 1.0
-    else:
-        free = np.maximum(pulls - 1, 0)
-        common = max(float(spreads.sum() / max(free.sum(), 1.0)), 1e-300)
+        return _chances(seen * pulls, pulls, rng), np.zeros((_DRAWS, pulls.size))
+    free = np.maximum(pulls - 1, 0)
+    common = max(float(spreads.sum() / max(free.sum(), 1.0)), 1e-300)
     means, variances = [], []
     sampler = Truths(seen, math.sqrt(common / float(np.median(pulls))), rng)
     for step in range(_BURN_IN + _DRAWS * _THIN):
-        if binary:
-            drawn = chances * (1 - chances)
-        else:
-            degrees = np.maximum(pulls - 1, 0) + _WORTH
-            drawn = (spreads + _WORTH * common) / rng.chisquare(degrees)
+        drawn = (spreads + _WORTH * common) / rng.chisquare(free + _WORTH)
         found = sampler.step(drawn / pulls)
         if step >= _BURN_IN and (step - _BURN_IN) % _THIN == 0:
-            means.append(np.clip(found, 1e-6, 1 - 1e-6) if binary else found)
+            means.append(found)
             variances.append(drawn)
     return np.array(means), np.array(variances)
+
+
+def _chances(ones: Floats, pulls: Floats, rng: np.random.Generator) -> Floats:
+    """Chances of a one, a row per draw: on the scale of the arcsine, where errors are alike."""
+    seen = np.arcsin(np.sqrt((ones + 0.375) / (pulls + 0.75)))
+    errors = 1 / (4 * pulls + 2)
+    sampler = Truths(seen, math.sqrt(float(np.median(errors))), rng)
+    steps = [sampler.step(errors) for _ in range(_BURN_IN + _DRAWS * _THIN)]
+    return np.asarray(np.sin(np.array(steps[_BURN_IN::_THIN])) ** 2)
