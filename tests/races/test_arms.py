@@ -337,6 +337,16 @@ def test_fields_of_objects_are_columns_of_the_table() -> None:
         assert [one["rate"] for one in given if one] == [0.1, 0.2]
 
 
+def test_what_a_column_holds_is_the_same_in_every_process() -> None:
+    arms = [{"net": Plain(k=2), "loss": rule, "tags": {"b", "a"}, "lock": Plain()}, {"net": 1}]
+    assert races.prepare(value_of, arms).settings.parameters[0] == {
+        "net": "Plain(k=2)",
+        "loss": "rule",
+        "tags": "{'a', 'b'}",
+        "lock": "Plain",
+    }
+
+
 def test_functions_and_numbers_have_no_columns() -> None:
     for arms in ([1, 2], ["a", "b"], [rule, len], [Config, Plain], [Hidden(1), Hidden(2)]):
         assert not races.prepare(value_of, arms).settings.parameters

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from paceline.errors import InvalidInput
-from paceline.races.parameters import named_parts
+from paceline.races.parts import named_parts
 
 _LONGEST_LABEL = 60
 _MOST_PARTS = 20  # of a list or an array that are written
@@ -82,6 +82,15 @@ def without_addresses(text: str) -> str:
     '<Model object>'
     """
     return re.sub(r" at 0x[0-9a-f]+", "", text)
+
+
+def written(value: Any) -> str:
+    """A value in a line, where a text has quotes: the same in every process.
+
+    >>> written((3, "a")), written(len), written({"b", "a"})
+    ("(3, 'a')", 'len', "{'a', 'b'}")
+    """
+    return " ".join(_told(value, depth=1).split())
 
 
 def _told(value: Any, depth: int = 0) -> str:
