@@ -17,8 +17,8 @@ import pytest
 from paceline import Command
 from paceline.engines.events import Event, Failed, Finished, Lost, Values
 from paceline.engines.jobs import Job, Run
-from paceline.engines.local import outputs
 from paceline.engines.local.outputs import Outputs
+from paceline.engines.local.process import printing
 from paceline.engines.local.process.printing import HEAD_BYTES, TAIL_BYTES
 from tests.engines.local.driving import ends, failure, job, opened, run, until, values
 
@@ -265,7 +265,7 @@ def test_a_command_that_is_ended_tells_what_it_had_printed(tmp_path: Path) -> No
 
 def test_a_pull_that_prints_without_end_fills_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     most = 1 << 22
-    monkeypatch.setattr(outputs, "_MOST_ON_DISK", most)
+    monkeypatch.setattr(printing, "_MOST_ON_DISK", most)
 
     def endless(arm: float) -> float:
         for _ in range(400):

@@ -1,7 +1,5 @@
 """What a worker prints, as the driver sees it: files that outlive the worker."""
 
-import contextlib
-import ctypes
 import os
 import re
 import time
@@ -11,13 +9,10 @@ from typing import BinaryIO
 
 from paceline.engines.local import process
 from paceline.engines.local.descriptors import scratch
-from paceline.engines.local.process.printing import excerpt, excerpt_of, together
+from paceline.engines.local.process.printing import excerpt, excerpt_of, limit, together
 
 _LARGEST_LOG = 1 << 20  # bytes, after which a new job has the log start anew
-_MOST_ON_DISK = 1 << 25  # bytes: twice as much as is searched for a value
-_KEPT_HEAD, _KEPT_TAIL = 1 << 20, 1 << 20  # of what takes more
 _LOOK_SECONDS = 0.1
-_PUNCH_HOLE_KEEP_SIZE = 3
 # Lines of Python's account of a crash.
 _OURS = re.compile(rf'^  File "(?:{re.escape(process.__path__[0])}.*|<frozen runpy>.*)\n', re.M)
 
@@ -73,11 +68,7 @@ class Outputs:
             return
         self._looked = now
         for file in self._files():
-            status = os.fstat(file.fileno())
-            if 512 * status.st_blocks > _MOST_ON_DISK:
-                end = status.st_size - _KEPT_TAIL
-                if not _give_back(file.fileno(), _KEPT_HEAD, end) and file is self.log:
-                    os.ftruncate(file.fileno(), 0)
+            limit(file.fileno(), may_cut=file is self.log)
 
     def close(self) -> None:
         """Close the files; they are then gone."""
@@ -88,13 +79,3 @@ class Outputs:
         yield self.log
         if self.stdout is not None:
             yield self.stdout
-
-
-def _give_back(file: int, begin: int, end: int) -> bool:
-    """Free the disk of what stands between two places, which move nothing else; if that can be."""
-    with contextlib.suppress(AttributeError, OSError):
-        library = ctypes.CDLL(None)
-        allocate = getattr(library, "fallocate64", None) or library.fallocate
-        sizes = ctypes.c_int64(begin), ctypes.c_int64(end - begin)
-        return bool(allocate(file, _PUNCH_HOLE_KEEP_SIZE, *sizes) == 0)
-    return False

@@ -39,6 +39,7 @@ class SlurmEngine:
         memory=True,
         gpus=True,
         resizes=True,
+        prints=True,
     )
 
     @property

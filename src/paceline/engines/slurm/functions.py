@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from paceline.engines.events import Began, Event, Failed, Failure, Finished, Loading, Lost, Values
+from paceline.engines.events import Event, Failed, Failure, Loading, Lost
 from paceline.engines.jobs import Job
 from paceline.engines.local import process, wire
-from paceline.engines.local.answers import Turn
+from paceline.engines.local.answers import Turn, told
 from paceline.engines.local.blame import blame
-from paceline.engines.local.process.messages import LARGEST_ANSWER, Answer, Malformed, decode
+from paceline.engines.local.process.messages import LARGEST_ANSWER, Malformed, decode
 from paceline.engines.local.process.printing import TAIL_BYTES
 from paceline.engines.local.replacing import Replacing
 from paceline.engines.slurm import worker as program_of_worker
@@ -118,7 +118,7 @@ class FunctionWorkers(StepWorkers):
         return [] if worker.ready else [Loading(job.number)]
 
     def hear(self, step: Step, new: bytes) -> list[Event]:
-        """Handle what is new on its stderr: it is kept for those who want to know why."""
+        """Handle what is new on its stderr: it is kept for those who want to know how it died."""
         return []
 
     def drain(self, step: Step) -> list[Event]:
@@ -133,7 +133,10 @@ class FunctionWorkers(StepWorkers):
             self._idle.remove(worker)
         job = self._release(worker)
         if step.ended or step.lost:
-            return [] if job is None else [Lost(job.number, "" if step.ended else step.lost)]
+            if job is None:
+                return []
+            why = "" if step.ended else step.lost
+            return [Lost(job.number, why, _log(ending.text))]
         news: list[Event] = []
         if ending.is_by_node:
             news = self.suspect(step, ending.complaint)
@@ -229,18 +232,12 @@ class FunctionWorkers(StepWorkers):
         if turn is None:
             raise Malformed("an answer to no job")
         turn.take(answer)
-        job = turn.job.number
         if answer.kind == "began":
             worker.ready = True
             worker.loading_seconds = time.monotonic() - worker.started
-            return [Began(job)]
-        events: list[Event] = []
-        if answer.values:
-            events.append(Values(job, answer.values, answer.seconds))
-        if answer.kind != "values":
-            events.append(_last(job, answer, worker))
+        elif answer.kind != "values":
             self._set_free(worker, turn, answer.threads)
-        return events
+        return told(answer)
 
     def _set_free(self, worker: Worker, turn: Turn, threads: int) -> None:
         """Keep a worker for another job, unless its threads could disturb that."""
@@ -256,16 +253,6 @@ class FunctionWorkers(StepWorkers):
             return None
         del self.steps[turn.job.number]
         return turn.job
-
-
-def _last(job: int, answer: Answer, worker: Worker) -> Finished | Failed | Lost:
-    """How a job ends whose worker says so."""
-    if answer.trouble is None:
-        return Finished(job)
-    kind, what, detail = answer.trouble
-    if kind == "machine":
-        return Lost(job, what)
-    return Failed(job, Failure(kind, what, detail, _log(worker.step.text())))
 
 
 def _end_of(job: Job, worker: Worker, ending: Ending) -> Failed | Lost:

@@ -28,6 +28,9 @@ HEAD_BYTES, TAIL_BYTES = 2_000, 4_000  # of what a pull prints that are told
 _NOTHING_SECONDS, _SILENT_SECONDS = 5e-7, 1e-5
 
 _LINE_BUFFERED = 1
+_PUNCH_HOLE_KEEP_SIZE = 3
+_MOST_ON_DISK = 1 << 25  # bytes: twice as much as is searched for a value
+_KEPT_ON_DISK = 1 << 20  # at both ends of what takes more
 
 
 def print_into(file: int) -> None:
@@ -147,6 +150,24 @@ def _is_number(text: str, value: float) -> bool:
         return float(text) == value
     except ValueError:
         return False
+
+
+def limit(file: int, *, may_cut: bool) -> None:
+    """Give back to the disk what is in the middle of a file, if that is very long.
+
+    Everything else stays in its place. Where the system cannot do that, all is cut off, if it may.
+    """
+    status = os.fstat(file)
+    if 512 * status.st_blocks <= _MOST_ON_DISK:
+        return
+    with contextlib.suppress(AttributeError, OSError):
+        library = ctypes.CDLL(None)
+        allocate = getattr(library, "fallocate64", None) or library.fallocate
+        sizes = (_KEPT_ON_DISK, status.st_size - 2 * _KEPT_ON_DISK)
+        if allocate(file, _PUNCH_HOLE_KEEP_SIZE, *map(ctypes.c_int64, sizes)) == 0:
+            return
+    if may_cut:
+        os.ftruncate(file, 0)
 
 
 def joined(printed: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
