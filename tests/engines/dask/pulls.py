@@ -1,5 +1,6 @@
 """Pulls for the tests: processes that run them import this module, and must not import Dask."""
 
+import random
 import time
 
 
@@ -15,3 +16,10 @@ def noisy(arm: float, *, seed: int) -> float:
 def slow(arm: float, *, seed: int, cores: int) -> float:
     time.sleep(0.1 * cores**-0.5)
     return arm + seed % 100 / 20
+
+
+def hangs_at_one(arm: int, *, seed: int) -> float:
+    while arm == 1:
+        time.sleep(1.0)
+    time.sleep(0.02)
+    return arm + random.Random(seed).gauss(0.0, 0.5)

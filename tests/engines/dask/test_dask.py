@@ -1,7 +1,6 @@
 """What the Dask engine does besides keeping the laws of engines."""
 
 import os
-import random
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ from paceline.errors import InvalidInput
 from paceline.journal.reading import read_records
 from paceline.journal.records import PullsReturned
 from paceline.testing.driving import ARMS, Driver, seeds
-from tests.engines.dask.pulls import long, noisy
+from tests.engines.dask.pulls import hangs_at_one, long, noisy
 
 distributed = pytest.importorskip("distributed", reason="pip install 'paceline[dask]'")
 
@@ -198,13 +197,6 @@ def test_without_a_cluster_it_starts_one_and_closes_it() -> None:
     result = paceline.race(noisy, ARMS, engine="dask", cores=2, progress=False)
     assert (result.best, result.cores) == (30.0, 2)
     assert until(lambda: set(below(os.getpid())) <= before)
-
-
-def hangs_at_one(arm: int, *, seed: int) -> float:
-    while arm == 1:
-        time.sleep(1.0)
-    time.sleep(0.02)
-    return arm + random.Random(seed).gauss(0.0, 0.5)
 
 
 def test_a_pull_that_hangs_in_a_loaded_worker_has_begun(client: Any) -> None:

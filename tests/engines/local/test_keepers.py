@@ -60,10 +60,10 @@ def living(folder: Path) -> list[int]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path
-    left = living(tmp_path)
-    for pid in left:
+    ended = soon(lambda: not living(tmp_path))  # on a busy machine, some end after the closing
+    for pid in living(tmp_path):
         os.kill(pid, signal.SIGKILL)
-    assert left == []
+    assert ended
 
 
 def supervisor(workers: LocalWorkers) -> int:
