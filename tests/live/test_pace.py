@@ -2,7 +2,7 @@
 
 import pytest
 
-from paceline.live.pace import POLL_SECONDS, SHARE, Pace
+from paceline.live.pace import LEAST_SECONDS, POLL_SECONDS, SHARE, Pace
 
 
 class Machine:
@@ -34,7 +34,8 @@ def test_looks_take_a_small_share_of_the_cores(cores: int, cost: float) -> None:
     machine.run(1000.0, cost)
     share = machine.spent / (1000.0 * min(cores, 8))
     assert share <= SHARE * 1.1 + cost / 1000.0
-    assert machine.looks >= 10_000 or share > 0.8 * SHARE  # it is used, too
+    most = 1000.0 / (LEAST_SECONDS + POLL_SECONDS)
+    assert machine.looks >= most or share > 0.8 * SHARE  # it is used, too
 
 
 def test_what_is_sent_counts() -> None:
@@ -44,3 +45,21 @@ def test_what_is_sent_counts() -> None:
         machine.spent += 1.0  # fifty viewers
     machine.run(40.0, 0.001)
     assert machine.looks == 1
+
+
+def test_much_is_not_sent_often() -> None:
+    machine = Machine(100)
+    machine.run(0.1, 0.001)
+    machine.pace.sends(10_000)
+    machine.pace.sends(1_000_000)
+    machine.run(3.5, 0.001)
+    assert machine.looks == 1
+    machine.run(0.6, 0.001)
+    assert machine.looks == 2
+
+
+def test_what_is_rare_shows_at_once() -> None:
+    machine = Machine(1)
+    machine.run(0.1, 0.01)
+    machine.at += 1.0
+    assert machine.pace.is_due()

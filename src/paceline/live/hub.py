@@ -52,6 +52,7 @@ class Hub:
                 with self.following.pace.spending():
                     text = _event("reload", {}) if is_old else self._news_for(viewer, shown)
                     data = pack(text)
+                self.following.pace.sends(len(text))
                 yield data
                 if is_last or is_old:
                     return

@@ -19,6 +19,8 @@
     #live[data-state=running]::before { background: #1a9850; animation: paceline-live 2s infinite; }
     #live:is([data-state=stopped], [data-state=damaged], [data-state=gone], [data-link=lost])::before {
       background: #d9480f; animation: none; }
+    .brand { flex-wrap: wrap; overflow-wrap: normal; }
+    .brand #live { flex: 1 1 16rem; overflow-wrap: anywhere; }
     #live code { user-select: all; overflow-wrap: anywhere; }
     @keyframes paceline-live { 50% { opacity: .35; } }
     @media (prefers-reduced-motion: reduce) { #live::before { animation: none !important; } }`);
