@@ -6,7 +6,8 @@ two steps, so that a server can show the same page of a race under way:
 - `parts(story)` is all that depends on the race: `fragments`, which are the inside of elements by
   their id, as HTML that is safe to insert; and `data`, which are the columns that the charts draw,
   by the name of their source. Both are plain values for JSON (`Parts.to_json`). The names are the
-  same for every story.
+  same for every story. `arms` has the labels, which other sources refer to by the number of the
+  arm, and a source `ticks-…` has the marks of the axis of that name.
 - `page(parts)` is the whole document, which needs nothing from any network. With `live=`, a
   JavaScript text, it also runs that text once the page is ready, and allows it to connect to the
   server that the page came from (nowhere else).

@@ -68,14 +68,17 @@ const paceline = (() => {
   }
 
   // A tag 'line_color=--muted' says which colour of the style sheet a property gets.
+  function coloured({ tags = [], palette }) {
+    return tags.flatMap((tag) => {
+      if (tag === "palette") return [["palette", palette.map((_, place) => color(`--c${place}`))]];
+      const [property, name] = String(tag).split("=");
+      return name ? [[property, color(name)]] : [];
+    });
+  }
+
   function paint() {
-    if (!charts) return;
     for (const model of charts.all_models) {
-      for (const tag of model.tags ?? []) {
-        if (tag === "palette") model.palette = model.palette.map((_, place) => color(`--c${place}`));
-        const [property, name] = String(tag).split("=");
-        if (name) model[property] = color(name);
-      }
+      for (const [property, value] of coloured(model)) model[property] = value;
     }
   }
 
@@ -96,13 +99,15 @@ const paceline = (() => {
     return parts.slice(0, 2).join(" ");
   }
 
-  function setUp(models) {
-    for (const model of models) {
-      const tags = model.tags ?? [];
-      if (tags.includes("seconds")) model.doFormat = (ticks) => ticks.map(seconds);
-      if (tags.includes("whole")) model.doFormat = (ticks) => ticks.map(String);
-      if (model.type === "BoxZoomTool" && matchMedia("(pointer: fine)").matches) model.active = true;
-    }
+  // Ticks of an axis with a tag, in words. Bokeh's own way would make a function of a text.
+  function formatTicks() {
+    const formatter = Bokeh.Models.BasicTickFormatter.prototype;
+    const plain = formatter.doFormat;
+    formatter.doFormat = function (ticks, options) {
+      if (this.tags.includes("seconds")) return ticks.map(seconds);
+      if (this.tags.includes("whole")) return ticks.map(String);
+      return plain.call(this, ticks, options);
+    };
   }
 
   function draw(data, first = false) {
@@ -122,12 +127,17 @@ const paceline = (() => {
     }
   }
 
-  // Puts columns into the sources of charts that are not yet drawn, so that they are drawn once.
+  // Puts columns and colours into charts that are not yet drawn, so that they are drawn once.
   function fill(node, data) {
     if (node === null || typeof node !== "object") return;
-    const source = node.name === "ColumnDataSource" ? data[node.attributes?.name] : null;
-    if (source) node.attributes.data = { type: "map", entries: Object.entries(joined(source, data.arms)) };
-    else Object.values(node).forEach((inner) => fill(inner, data));
+    Object.values(node).forEach((inner) => fill(inner, data));
+    const own = node.attributes;
+    if (!own) return;
+    const source = node.name === "ColumnDataSource" ? data[own.name] : null;
+    if (source) own.data = { type: "map", entries: Object.entries(joined(source, data.arms)) };
+    for (const [property, value] of coloured(own)) {
+      own[property] = own[property]?.type === "value" ? { type: "value", value } : value;
+    }
   }
 
   // Sources have the numbers of arms; their labels are the same for all.
@@ -148,12 +158,15 @@ const paceline = (() => {
     const given = await unpack(packed.textContent.trim());
     packed.remove(); // its memory is better used by the charts
     Bokeh.set_log_level("error"); // that charts without data have no range is no news
+    formatTicks();
     fill(given.charts.docs, given.data);
     const before = Bokeh.documents.length;
     await Bokeh.embed.embed_items(given.charts.docs, given.charts.items);
     charts = Bokeh.documents[before];
-    setUp(charts.all_models);
-    paint();
+    // A finger scrolls the page; it zooms once the reader has chosen the tool.
+    for (const model of charts.all_models) {
+      if (model.type === "BoxZoomTool") model.active = matchMedia("(pointer: fine)").matches;
+    }
     draw(given.data, true);
     for (const waiting of early.splice(0)) draw(waiting);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
