@@ -13,7 +13,8 @@ from paceline.story.standing import ArmRecord
 from paceline.story.story import Story
 
 MOST_AXES = 8
-_SPREAD = 0.02  # arms of the same value stand beside each other, by their numbers
+_SPREAD = 0.02  # arms of the same value stand beside each other
+_GOLDEN = 0.5 * (5**0.5 - 1)  # its multiples fall everywhere, also those of every seventh arm
 _CROWD = 100  # so many arms hide each other's intervals
 
 
@@ -65,7 +66,7 @@ def _against(
         place = axis.places[arm.index] if axis.name else math.nan
         if math.isnan(place):
             continue
-        place += _SPREAD * ((arm.index % 7) - 3) / 3
+        place += _SPREAD * (2 * (arm.index * _GOLDEN % 1.0) - 1)
         is_clear = len(arms) <= _CROWD or arm.status in ("best", "in")
         ends = (arm.low, arm.high) if is_clear else (arm.mean, arm.mean)
         heights = [min(max(one, scale[0]), scale[1]) for one in (arm.mean, *ends)]
