@@ -24,7 +24,7 @@ ARMS: list[dict[str, Any]] = [{"x": float(x), "name": f"arm {x}"} for x in range
 def test_a_journal_tells_what_the_race_returned(tmp_path: Path, goal: dict[str, Any]) -> None:
     result = paceline.race(noisy, ARMS, journal=tmp_path / "j", progress=False, cores=2, **goal)
     opened = paceline.open(tmp_path / "j")
-    assert opened.best == result.best == ARMS[5]
+    assert opened.best == result.best
     assert opened.to_json() == result.to_json()
     assert opened.story.milestones == result.story.milestones
     for name in ("arm", "number", "seed", "value", "seconds", "cores", "at"):

@@ -193,6 +193,8 @@ class Dispatcher:
         costs = self.books.told_costs(pool) if self.model.learns else ()
         conditions = Conditions(self.now(), pool, delays, costs)
         self._past.append(PastRound(conditions, None))
+        if self._workers is None:  # nothing happens in a replay that was not recorded
+            return conditions
         self.recording.note(
             RoundEnded(
                 # It may end long after its last result: after a resume that time is gone, too.
