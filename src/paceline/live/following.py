@@ -25,6 +25,10 @@ class Following(threading.Thread):
         self._watch, self._publish = watch, publish
         self._lock = threading.Lock()
 
+    def has_news(self) -> bool:
+        """Whether the journal is not as it was at the last look."""
+        return bool(self._watch.news())
+
     def run(self) -> None:
         """Follow the journal as long as the process lives."""
         while self.watched.wait():

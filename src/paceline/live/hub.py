@@ -33,7 +33,7 @@ class Hub:
 
     async def latest(self) -> Shown:
         """What is shown now, after a look if nobody has watched for a while."""
-        if self.viewers == 0:
+        if not self.viewers and self.following.has_news():
             with self._watching():
                 await self._wait(_FIRST_SECONDS)
         return self.shown
