@@ -103,6 +103,7 @@ def test_a_race_file_without_a_scaling_says_what_to_do(
     assert main(["plan", file]) == 2
     error = capsys.readouterr().err
     assert f"run `paceline profile {file}`" in error
+    assert f"`paceline plan {file} --pilot 30s`" in error
     assert "--pull" in error
     assert main(["plan", file, "-s", "amdahl:0.1", "--pull", "3s"]) == 0
 

@@ -10,7 +10,8 @@ import pytest
 from paceline import Standing, race
 from paceline.cli import main
 from paceline.display.standings import standing_lines
-from paceline.races import read_journal
+from paceline.races import open_journal, read_journal
+from paceline.report.summary import fragments
 from paceline.story.brief import describe_remaining, describe_standing
 
 ARMS = [0.0, 0.2, 0.3, 0.6]
@@ -69,3 +70,14 @@ def test_it_is_on_the_line_and_in_the_table_and_shown(
         assert "\nleft " in out
     assert main(["show", str(journal), "--json"]) == 0
     assert '"remaining": ' in capsys.readouterr().out
+
+
+def test_a_page_of_a_race_under_way_says_it(tmp_path: Path) -> None:
+    journal = tmp_path / "race.jsonl"
+    watched(journal, confidence=0.95, max_pulls=150)
+    story = open_journal(journal).story
+    standing = replace(story.standing, remaining=(120.0, 200.0, 360.0))
+    under_way = replace(story, standing=standing, outcome=replace(story.outcome, ended=False))
+    assert "2 to 6 min more" in " ".join(fragments(under_way).values())
+    over = replace(under_way, outcome=replace(story.outcome, ended=True))
+    assert "2 to 6 min more" not in " ".join(fragments(over).values())

@@ -271,7 +271,8 @@ def _unless_planned(policy: Policy) -> str | None:
 
 
 def _what_to_measure(file: str, scaling: Scaling | None) -> str:
-    measure = f"run `paceline profile {file}`"
+    pilot = f"`paceline plan {file} --pilot 30s`"
+    measure = f"let a pilot find out, {pilot}; or run `paceline profile {file}`"
     if scaling is None:
         return (
             f"{file} has no scaling, so it is not known how long pulls take: {measure}, then give "

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from paceline.core.words import count
 from paceline.durations import say_seconds
 from paceline.report.markup import Markup, joined, prose, shown
+from paceline.story.brief import describe_remaining
 from paceline.story.standing import Status
 from paceline.story.story import Story
 
@@ -82,7 +83,8 @@ def _facts(story: Story) -> Iterable[Markup]:
     yield _fact("Confidence", sure, known if confidence is not None else "")
     end = standing.deadline
     limit = "" if end is None else f"deadline {say_seconds(end)}"
-    yield _fact("Time", say_seconds(standing.elapsed), limit)
+    more = "" if story.outcome.ended else describe_remaining(standing)
+    yield _fact("Time", say_seconds(standing.elapsed), ", ".join(filter(None, [limit, more])))
     yield _fact("Arms", f"{len(standing.arms):,}", arms)
     yield _fact("Pulls", f"{standing.pulls:,}", count(standing.rounds, "round"))
     yield _fact("Cores", f"{standing.cores:,}", used)
