@@ -68,7 +68,7 @@ def test_a_dry_run_runs_nothing(file: Path, capsys: pytest.CaptureFixture[str]) 
 def test_bad_files_exit_with_2(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(RACE.replace("apr:", "arp:"))
     assert main(["run", str(file)]) == 2
-    assert f"{file}: unknown policy 'arp': did you mean 'apr'?" in capsys.readouterr().err
+    assert f"{file}, line 7: unknown policy 'arp': did you mean 'apr'?" in capsys.readouterr().err
     assert main(["run", "nowhere.toml"]) == 2
     assert "cannot read" in capsys.readouterr().err
 

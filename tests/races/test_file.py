@@ -257,9 +257,9 @@ def test_a_bad_csv_file_is_refused(tmp_path: Path, text: str, says: str) -> None
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"cannot read .*race\.toml: No such file"):
+    with pytest.raises(InvalidInput, match=r"cannot read .*race\.toml: there is no such file"):
         read_race_file(tmp_path / "race.toml")
-    with pytest.raises(InvalidInput, match=r"cannot read .*: Is a directory"):
+    with pytest.raises(InvalidInput, match=r"cannot read .*: it is a folder"):
         read_race_file(tmp_path)
     (tmp_path / "race.toml").write_bytes(b"command = '\xff'\n")
     with pytest.raises(InvalidInput, match="is not valid TOML: 'utf-8' codec"):
@@ -271,3 +271,46 @@ def test_what_a_file_says_goes_into_a_journal_and_back(tmp_path: Path) -> None:
     again = json.loads(json.dumps([race.command.to_json(), race.arms], allow_nan=False))
     assert Command.from_json(again[0]) == race.command
     assert tuple(again[1]) == race.arms
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("command = 'echo {x}'\nvalue = 3\n[arms]\nx = [1, 2]\n", "line 2: value must be a string"),
+        ("comand = 'echo {x}'\n", "line 1: unknown key 'comand': did you mean 'command'?"),
+        (COMMAND + "[arms]\nx = 3\n", "line 3: x in [arms] must be a list of values, got 3"),
+        (COMMAND + ARMS + "[race]\nseed = 1\nretries = 'three'\n", "line 6: retries must be a"),
+        (COMMAND + ARMS + "[race]\n'dedline' = '3s'\n", "line 5: unknown option in [race] 'dedli"),
+        (COMMAND + ARMS + "[env]\nA = []\n", "line 5: A in [env] must be a string"),
+        (COMMAND + "race.top = 'two'\n" + ARMS, "line 2: top must be"),
+        (COMMAND + "deadline = '3s'\n" + ARMS, "line 2: 'deadline' belongs under [race]"),
+        ("command = 'echo {y}'\n" + ARMS, "line 1: unknown placeholder 'y'"),
+        ("command = 'echo {x}'\n[arms]\nx = [1, 1]\n", "line 2: "),
+        (COMMAND + "x = = 3\n", "(at line 2, column 5), in 'x = = 3'"),
+        ('{"command": "echo"}', "race.toml is JSON, but a race file is TOML, as in command = "),
+    ],
+)
+def test_the_line_is_named(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "race.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidInput, match=re.escape(says)):
+        read_race_file(path)
+
+
+def test_other_files_are_told_by_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "race.toml").write_text("")
+    says = {
+        "a.yaml": ("command: echo\n", "a.yaml is YAML, but a race file is TOML"),
+        "a.json": ('{"command": 1}', "a.json is JSON, but"),
+        "a.py": ("import paceline\n", "a.py is Python, but"),
+        "a.jsonl": ('{"kind": "race"}\n{}\n', "a.jsonl is a journal: paceline show says how"),
+        "odd.toml": ('{"kind": "race"}\n{}\n', "odd.toml is a journal"),
+    }
+    for name, (text, message) in says.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InvalidInput, match=re.escape(message)):
+            read_race_file(tmp_path / name)
+    with pytest.raises(InvalidInput, match=r"there is no such file; did you mean race\.toml\?"):
+        read_race_file(tmp_path / "rac.toml")
+    with pytest.raises(InvalidInput, match=r"it is a folder; give a race file in it, such as odd"):
+        read_race_file(tmp_path)

@@ -1,13 +1,13 @@
 """`paceline demo`: the whole story in a minute, on real cores."""
 
 import argparse
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from paceline import races
 from paceline.cli import virtual_demo
+from paceline.cli.help import tell
 from paceline.core.arrays import whole
 from paceline.core.words import count
 from paceline.display.ending import print_result
@@ -74,14 +74,13 @@ def run(options: argparse.Namespace) -> int:
     if options.virtual:
         return virtual_demo.run(options)
     cores = available_cores().cores
-    print(_STORY.format(candidates=len(_STOCKS), cores=count(cores, "core")), flush=True)
+    tell(_STORY.format(candidates=len(_STOCKS), cores=count(cores, "core")))
     result = _race(options.seed, confidence=_CONFIDENCE)
     print_result(result)
     _tell_scaling(result)
-    print(f"\nRace 2: the best answer within {say_seconds(_DEADLINE_SECONDS)}, whatever happens.\n")
-    sys.stdout.flush()
+    tell(f"\nRace 2: the best answer within {say_seconds(_DEADLINE_SECONDS)}, whatever happens.\n")
     print_result(_race(options.seed + 1, deadline=_DEADLINE_SECONDS))
-    print(_NEXT)
+    tell(_NEXT)
     return 0
 
 
@@ -95,7 +94,7 @@ def _tell_scaling(result: Result) -> None:
     if pool is None or pool.cores == 1:
         return
     alone, together = pool.runtime_seconds[0], pool.runtime_seconds[-1]
-    print(
+    tell(
         f"\nLearned on the way: a run takes {say_seconds(alone)} on 1 core and "
         f"{say_seconds(together)} on {pool.cores}."
     )

@@ -6,8 +6,11 @@ import shutil
 import textwrap
 from typing import Any
 
+from paceline.display.window import window_width
+
 _WIDEST = 120  # columns: longer lines are hard to read
 _NARROW = 60
+_PAGE = 90
 _EXAMPLE = "paceline "
 
 
@@ -41,6 +44,14 @@ class Help(argparse.HelpFormatter):
                 lines.append("")
             lines[-1] += part if lines[-1] else part.lstrip()
         return f"\n{'':{self._current_indent + 2}}".join(line.rstrip() for line in lines)
+
+
+def tell(text: str) -> None:
+    """Print paragraphs, as wide as the window, or as a page of a book."""
+    body = text.strip("\n")
+    before, after = text.partition(body)[::2]
+    width = min(window_width(), _PAGE)
+    print(f"{before}{refilled(body, width)}{after}", flush=True)
 
 
 def refilled(text: str, width: int, indent: str = "") -> str:

@@ -71,7 +71,7 @@ class Parser(argparse.ArgumentParser):
         for kind, what in _NUMBERS.items():
             message = message.replace(f"invalid {kind} value: ", f"give {what}, not ")
         print_wrapped(f"{self.prog}: error: {message}", sys.stderr)
-        print(f"(all that it takes: {self.prog} --help)", file=sys.stderr)
+        print_wrapped(f"(all that it takes: {self.prog} --help)", sys.stderr)
         self.exit(2)
 
     def _is_unknown(self, word: str) -> bool:

@@ -15,7 +15,7 @@ from paceline.cli.flags import add_options, given
 from paceline.core.arrays import whole
 from paceline.display.stream import styled
 from paceline.display.table import Table, print_table
-from paceline.display.window import window_width
+from paceline.display.window import print_hanging, window_width
 from paceline.durations import say_seconds
 from paceline.errors import InvalidInput
 from paceline.exports import json_text
@@ -144,11 +144,11 @@ def _print_times(profile: races.Profile) -> None:
 
 def _print_model(profile: races.Profile) -> None:
     runtime = profile.runtime
-    print(f"fitted: {runtime.describe()} ({runtime.model}; c is the number of cores)")
+    print_hanging(f"fitted: {runtime.describe()} ({runtime.model}; c is the number of cores)", 8)
+    said = "too few core counts to leave one out and see how well it is predicted"
     if math.isfinite(runtime.error):
-        print(f"        {runtime.error:.1%} off at a core count that is left out of the fit")
-    else:
-        print("        too few core counts to leave one out and see how well it is predicted")
+        said = f"{runtime.error:.1%} off at a core count that is left out of the fit"
+    print_hanging(f"        {said}", 8)
 
 
 def _as_json(profile: races.Profile) -> dict[str, Any]:

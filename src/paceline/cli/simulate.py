@@ -11,6 +11,7 @@ from paceline.cli.means import ARMS_HELP, parse_means
 from paceline.core.arrays import Floats
 from paceline.core.assumptions import check_assumptions
 from paceline.core.statistics import standard_error
+from paceline.display.window import print_hanging
 from paceline.exports import json_text
 from paceline.notation import (
     POLICY_HELP,
@@ -24,6 +25,7 @@ from paceline.simulation import Simulation, simulate
 NAME = "simulate"
 SUMMARY = "a race in virtual time"
 _MOST_LISTED = 10
+_LABEL = 10  # columns
 DESCRIPTION = """\
 Race arms with known means in virtual time, many times over.
 
@@ -91,9 +93,9 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json_text(_as_json(result)))
     else:
-        print(f"{result.policy} on {means.size} {options.rewards} arms, {scaling}")
+        print_hanging(f"{result.policy} on {means.size} {options.rewards} arms, {scaling}", 2)
         for failure in check_assumptions(scaling).failures:
-            print(f"note: {failure}")
+            print_hanging(f"note: {failure}", 6)
         _print_summary(result, undecided)
         _print_oracle(means, scaling, result)
     return EXIT_UNDECIDED if undecided else 0
@@ -123,20 +125,23 @@ def _print_summary(result: Simulation, undecided: int) -> None:
     ):
         error = standard_error(values.astype(np.float64))
         spread = f" ± {error:.3g}" if error > 0 else ""
-        print(f"{label:<9} {values.mean():.6g}{spread}")
+        print_hanging(f"{label:<9} {values.mean():.6g}{spread}", _LABEL)
     if runs == 1 and not undecided:
-        print(f"answer    arm {' '.join(str(arm) for arm in result.chosen[0])} (counted from 0)")
-    print(f"correct   {int(result.correct.sum())} of {runs}")
+        print_hanging(
+            f"answer    arm {' '.join(str(arm) for arm in result.chosen[0])} (counted from 0)",
+            _LABEL,
+        )
+    print_hanging(f"correct   {int(result.correct.sum())} of {runs}", _LABEL)
     if undecided:
-        print(f"undecided {undecided} of {runs}")
+        print_hanging(f"undecided {undecided} of {runs}", _LABEL)
         first = int(np.argmax(result.index < 0))
         arms = [str(arm) for arm in result.still_in[first][:_MOST_LISTED]]
         more = ", …" if result.still_in[first].size > _MOST_LISTED else ""
         example = "" if runs == 1 else "the first one: "
-        print(f"          {example}{result.reasons[first]}")
-        print(f"          still in: arms {', '.join(arms)}{more}")
+        print_hanging(f"          {example}{result.reasons[first]}", _LABEL)
+        print_hanging(f"          still in: arms {', '.join(arms)}{more}", _LABEL)
     if undecided < runs:
-        print(f"guarantee {_guarantee(result.confidences[result.index >= 0])}")
+        print_hanging(f"guarantee {_guarantee(result.confidences[result.index >= 0])}", _LABEL)
 
 
 def _guarantee(confidences: Floats) -> str:
@@ -155,4 +160,6 @@ def _print_oracle(means: Any, scaling: Any, result: Simulation) -> None:
     falling = np.sort(means)[::-1]
     if result.chosen.shape[1] == 1 and falling[0] > falling[1]:
         optimum = theory.optimal_seconds(theory.gaps_of(means), scaling)
-        print(f"T*        {optimum:.6g} (how hard the instance is, with no constants)")
+        print_hanging(
+            f"T*        {optimum:.6g} (how hard the instance is, with no constants)", _LABEL
+        )

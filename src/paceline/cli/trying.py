@@ -12,7 +12,7 @@ from paceline.commands.doubts import doubts, line_of, others
 from paceline.commands.finding import Found
 from paceline.core.words import count
 from paceline.display.text import shorten
-from paceline.display.window import print_facts
+from paceline.display.window import Whole, print_facts
 from paceline.durations import say_seconds
 from paceline.engines.attempt import Attempt, try_once
 from paceline.races import Prepared
@@ -59,7 +59,7 @@ def try_pull(race: Prepared, written: Written) -> int:
     command, cores = settings.workload().evaluate, settings.rules.least_cores
     invocation = settings.workload().invocation(0, 0, cores)
     value: Value = command.value  # type: ignore[union-attr]
-    facts = [("", ""), ("tried", shlex.join(invocation.argv))]
+    facts = [("", ""), ("tried", Whole(shlex.join(invocation.argv)))]
     if invocation.cwd is not None:
         facts.append(("", f"in {invocation.cwd}, on {count(cores, 'core')} of this machine"))
     attempt = try_once(invocation, value, cores, settings.rules.timeout)
@@ -104,7 +104,7 @@ def _on_stderr(attempt: Attempt) -> tuple[tuple[str, float], ...]:
 
 def _instead(offers: tuple[tuple[str, float], ...], written: Written) -> list[tuple[str, str]]:
     """What to write to read another number."""
-    texts = [f"{written(value)}  reads {number:g}" for value, number in offers]
+    texts = [Whole(f"{written(value)}  reads {number:g}") for value, number in offers]
     return [("" if place else "instead", text) for place, text in enumerate(texts)]
 
 

@@ -6,6 +6,7 @@ from itertools import groupby
 import numpy as np
 
 from paceline import theory
+from paceline.cli.help import tell
 from paceline.core.problem import Bernoulli
 from paceline.core.scaling import PowerLaw
 from paceline.display.table import Table, print_table
@@ -27,8 +28,8 @@ _CONFIDENCE = 0.95
 def run(options: argparse.Namespace) -> int:
     """Explain a race to a confidence, then one to a deadline."""
     means = linear_means(0.1)
-    print("16 arms with 0/1 rewards; the best wins 90 % of its pulls, the second 80 %.")
-    print("Twice the cores make a pull only 1.41 times faster: λ(m) = √m seconds for m at once.\n")
+    tell("16 arms with 0/1 rewards; the best wins 90 % of its pulls, the second 80 %.")
+    tell("Twice the cores make a pull only 1.41 times faster: λ(m) = √m seconds for m at once.\n")
     _tell_race(means, options.seed)
     _compare(means, options.seed)
     _deadline(options.seed)
@@ -44,11 +45,11 @@ def _tell_race(means: np.ndarray, seed: int) -> None:
         batch = list(group)
         share = f"1/{round(1 / batch[0].share)}"
         rows.append((number, len(batch), batch[0].pulls, share, end - batch[0].start, end))
-    print(f"APR races until the best is known with {_CONFIDENCE:.0%} confidence:\n")
+    tell(f"APR races until the best is known with {_CONFIDENCE:.0%} confidence:\n")
     columns = ("round", "arms", "pulls each", "pool per pull", "lasts (s)", "clock (s)")
     print_table(Table(columns, rows))
     best = int(ending.answer.arms[0])
-    print(
+    tell(
         f"\nVerdict after {ending.seconds:.0f} s and {ending.pulls} pulls: arm {best} is the best, "
         f"with probability at least {ending.answer.confidence:g}.\n"
     )
@@ -69,9 +70,9 @@ def _compare(means: np.ndarray, seed: int) -> None:
         )
         correct = f"{int(result.correct.sum())} of {result.correct.size}"
         rows.append((label, result.mean_seconds, float(result.pulls.mean()), correct))
-    print("The same race with fixed batches of pulls for comparison (means of 20 races):\n")
+    tell("The same race with fixed batches of pulls for comparison (means of 20 races):\n")
     print_table(Table(("strategy", "seconds", "pulls", "correct"), rows))
-    print("\nAPR and racing find the right parallelism as they go; a batch has to be guessed.\n")
+    tell("\nAPR and racing find the right parallelism as they go; a batch has to be guessed.\n")
 
 
 def _deadline(seed: int) -> None:
@@ -89,9 +90,13 @@ def _deadline(seed: int) -> None:
             for policy in (SSH(), SequentialHalving(too_short="blind"))
         ]
         rows.append((deadline, k, *found))
-    print("With a deadline instead: 256 arms, λ(m) = m^0.25. SSH halves k times at once,")
-    print("as the scaling suggests; sequential halving does it one by one, and cuts blindly")
-    print("if a stage has no time for a pull of every arm (successes in 100 races):\n")
+    tell(
+        "With a deadline instead: 256 arms, λ(m) = m^0.25. SSH halves k times at once, as the "
+        "scaling suggests; sequential halving does it one by one, and cuts blindly if a stage has "
+        "no time for a pull of every arm (successes in 100 races):\n"
+    )
     print_table(Table(("deadline (s)", "k", "SSH", "sequential halving"), rows))
-    print("\nNext, after `source .venv/bin/activate`: paceline reproduce all, or")
-    print("paceline simulate --help; and README.md.")
+    tell(
+        "\nNext, after `source .venv/bin/activate`: paceline reproduce all, or paceline simulate "
+        "--help; and README.md."
+    )

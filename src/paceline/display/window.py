@@ -38,6 +38,19 @@ def print_lines(text: str, stream: Any = None) -> None:
             print_wrapped(line, stream)
 
 
+class Whole(str):
+    """A text that stays on one line, whatever the width: it is to be copied."""
+
+
+def print_hanging(line: str, indent: int) -> None:
+    """Print a line that begins with a label; what does not fit goes on below, indented."""
+    width = max(window_width(), indent + 20)
+    for part in textwrap.wrap(
+        visible(line), width, subsequent_indent=" " * indent, break_on_hyphens=False
+    ):
+        print(part)
+
+
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Print labels and texts in two columns; a text may have several lines."""
     if not facts:
@@ -45,6 +58,8 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     indent = max(len(label) for label, _ in facts) + 2
     for label, text in facts:
         lines = [part for line in text.split("\n") for part in _wrapped(line, indent, None)]
+        if isinstance(text, Whole):
+            lines = [visible(text)]
         for place, line in enumerate(lines or [""]):
             print(f"{'' if place else label:<{indent}}{line}".rstrip())
 

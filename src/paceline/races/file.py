@@ -11,8 +11,9 @@ from paceline.commands import Arm, Command, check_arms, grid, parse_value
 from paceline.commands.arms import read_csv
 from paceline.commands.template import written
 from paceline.errors import InvalidInput, unknown_name
-from paceline.races import checks
+from paceline.races import checks, places
 from paceline.races.options import OPTIONS
+from paceline.races.places import at
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,20 @@ def read_race_file(path: str | os.PathLike[str]) -> RaceFile:
     """
     path = Path(os.path.abspath(checks.path(path, "the race file")))
     try:
-        with path.open("rb") as stream:
-            content = tomllib.load(stream)
+        content = path.read_bytes()
     except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
-    except ValueError as error:  # bad TOML, where the message names the line, or bad UTF-8
-        raise InvalidInput(f"{path} is not valid TOML: {error}") from error
+        raise places.unreadable(path, error) from error
     try:
-        return _race_of(content, path.parent)
+        text = content.decode()
+        table = tomllib.loads(text)
+    except ValueError as error:  # bad TOML, where the message names the line, or bad UTF-8
+        raise places.not_toml(path, content, error) from error
+    try:
+        return _race_of(table, path.parent)
+    except places.AtKey as error:
+        line = places.line_of(text, error.table, error.key)
+        where = path if line is None else f"{path}, line {line}"
+        raise InvalidInput(f"{where}: {error}") from error
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
 
@@ -65,15 +72,19 @@ _KEYS = tuple(name for name, option in OPTIONS.items() if option.words is not No
 
 def _race_of(content: Mapping[str, Any], folder: Path) -> RaceFile:
     for name in content:
-        if name in _KEYS:
-            raise InvalidInput(f"{name!r} belongs under [race]: move it there")
-        if name not in _PARTS:
-            raise unknown_name("key", name, _PARTS)
-    options = _options(_table(content.get("race", {}), "[race]"), folder)
-    arms = _arms(content, folder)
-    check_arms(arms)
-    command = _command(content, folder)
-    command.check(arms, paired=options.get("paired", False))
+        with at("", name):
+            if name in _KEYS:
+                raise InvalidInput(f"{name!r} belongs under [race]: move it there")
+            if name not in _PARTS:
+                raise unknown_name("key", name, _PARTS)
+    with at("", "race"):
+        options = _options(_table(content.get("race", {}), "[race]"), folder)
+    with at("", "arms"):
+        arms = _arms(content, folder)
+        check_arms(arms)
+    with at("", "command"):
+        command = _command(content, folder)
+        command.check(arms, paired=options.get("paired", False))
     return RaceFile(command, arms, options)
 
 
@@ -84,13 +95,15 @@ def _command(content: Mapping[str, Any], folder: Path) -> Command:
     is_list = isinstance(template, list) and all(isinstance(word, str) for word in template)
     if not (is_list or isinstance(template, str)):
         raise InvalidInput(f"command must be a string or a list of strings, got {template!r}")
-    return Command.parse(
-        template,
-        shell=checks.truth(content.get("shell", False), "shell"),
-        cwd=_path(content.get("cwd", "."), "cwd", folder),
-        environment=_environment(content.get("env", {})),
-        value=parse_value(_text(content.get("value", "last"), "value")),
-    )
+    with at("", "shell"):
+        shell = checks.truth(content.get("shell", False), "shell")
+    with at("", "cwd"):
+        cwd = _path(content.get("cwd", "."), "cwd", folder)
+    with at("", "env"):
+        environment = _environment(content.get("env", {}))
+    with at("", "value"):
+        value = parse_value(_text(content.get("value", "last"), "value"))
+    return Command.parse(template, shell=shell, cwd=cwd, environment=environment, value=value)
 
 
 def _environment(given: Any) -> Any:
@@ -99,8 +112,9 @@ def _environment(given: Any) -> Any:
         return given
     environment = _table(given, "[env]")
     for name, value in environment.items():
-        if not isinstance(value, str | int | float):
-            raise InvalidInput(f"{name} in [env] must be a string, got {value!r}")
+        with at("env", name):
+            if not isinstance(value, str | int | float):
+                raise InvalidInput(f"{name} in [env] must be a string, got {value!r}")
     return {name: written(value) for name, value in environment.items()}
 
 
@@ -116,24 +130,26 @@ def _arms(content: Mapping[str, Any], folder: Path) -> tuple[Arm, ...]:
     if isinstance(arms, list):
         return tuple(_table(arm, "each of [[arms]]") for arm in arms)
     for name, values in _table(arms, "[arms]").items():
-        if not isinstance(values, list):
-            # Every line below [arms] belongs to it, which is easily forgotten.
-            hint = " (or move it above [arms], where it would not be a parameter)"
-            raise InvalidInput(
-                f"{name} in [arms] must be a list of values, got {values!r}: write "
-                f"{name} = [{values!r}]{hint if name in (*_PARTS, *_KEYS) else ''}"
-            )
+        with at("arms", name):
+            if not isinstance(values, list):
+                # Every line below [arms] belongs to it, which is easily forgotten.
+                hint = " (or move it above [arms], where it would not be a parameter)"
+                raise InvalidInput(
+                    f"{name} in [arms] must be a list of values, got {values!r}: write "
+                    f"{name} = [{values!r}]{hint if name in (*_PARTS, *_KEYS) else ''}"
+                )
     return grid(arms)
 
 
 def _options(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in table.items():
-        if name not in _KEYS:
-            if name in _PARTS:
-                raise InvalidInput(f"{name!r} does not belong under [race]: move it to the top")
-            raise unknown_name("option in [race]", name, _KEYS)
-        options[name] = OPTIONS[name].checked(_at(folder, name, value))
+        with at("race", name):
+            if name not in _KEYS:
+                if name in _PARTS:
+                    raise InvalidInput(f"{name!r} does not belong under [race]: move it to the top")
+                raise unknown_name("option in [race]", name, _KEYS)
+            options[name] = OPTIONS[name].checked(_at(folder, name, value))
     return options
 
 
