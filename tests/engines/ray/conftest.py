@@ -1,4 +1,4 @@
-"""A real Ray on the loopback device, for all tests of this folder."""
+"""A real Ray on the loopback device, for the tests of this folder."""
 
 import os
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ os.environ.update(
 STORE_BYTES = 80 << 20
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # a process is connected to one cluster at a time
 def one_node() -> Iterator[None]:
     """A cluster of one node with four cores; this process is connected to it."""
     ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'paceline[ray]'")
