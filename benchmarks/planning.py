@@ -6,7 +6,7 @@ prediction is compared with the race that goes on from the same pilot; for a dea
 with a chance of 0.8 to find the best is compared with the true one.
 
 PACELINE_PILOTS, PACELINE_RACES: how many pilots per problem (default 10), and simulated races per
-prediction (40).
+prediction (40). PACELINE_SHARE: the length of a pilot as a share of the race (0.25).
 """
 
 import os
@@ -39,7 +39,7 @@ from paceline.races.file import read_race_file
 
 PILOTS = int(os.environ.get("PACELINE_PILOTS", "10"))
 RACES = int(os.environ.get("PACELINE_RACES", "40"))
-SHARE = 0.25  # of the median race, or of the deadline, that a pilot takes
+SHARE = float(os.environ.get("PACELINE_SHARE", "0.25"))  # of a race that a pilot takes
 WITHIN = 1.5
 _SUCCESS = 0.8
 _CORES = 8
