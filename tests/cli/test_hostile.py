@@ -68,6 +68,8 @@ def test_what_a_failing_program_prints(capfd: pytest.CaptureFixture[str], tmp_pa
     code, _, err = ran(capfd, "race", crying, *options, "--on-failure", "stop")
     assert (code, "\\x1b[2J" in err) == (4, True)
     assert ran(capfd, "show", journal)[0] == 0
+    code, out, _ = ran(capfd, "show", journal, "--printed")
+    assert (code, "\\x1b[2J" in out) == (0, True)
     no_number = f"sh -c \"printf '{OCTAL}{{x}}'\""
     assert ran(capfd, "race", no_number, "-L", "x", "a,b", "--retries", "0")[0] == 4
     lines = f"sh -c \"printf '{OCTAL}' >&2; test {{x}} -gt 0 && echo {{x}}{{seed}}\""
