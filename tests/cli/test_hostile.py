@@ -79,7 +79,7 @@ def test_what_a_failing_program_prints(capfd: pytest.CaptureFixture[str], tmp_pa
 @pytest.mark.parametrize("text", [EVIL, ARGUMENT, ANY], ids=["text", "argument", "any"])
 def test_arguments_of_every_verb(capfd: pytest.CaptureFixture[str], text: str) -> None:
     for verb in VERBS:
-        if verb.NAME != "demo":
+        if verb.NAME not in ("demo", "live"):  # a page waits for a journal that is not there yet
             assert ran(capfd, verb.NAME, text)[0] == 2, verb.NAME
         assert ran(capfd, verb.NAME, f"--{text}")[0] == 2
         assert ran(capfd, verb.NAME, "x", "--json", f"--cores={text}", text)[0] == 2

@@ -327,15 +327,12 @@ def test_another_race_s_journal_is_refused(tmp_path: Path) -> None:
 
 def test_a_frame_needs_pandas_and_has_a_row_per_arm(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
-    import types
 
     result = race(noisy, [0.0, 1.0], max_pulls=10, progress=False)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(paceline.MissingExtra, match="pip install pandas"):
-        result.to_frame()
-    stub = types.ModuleType("pandas")
-    stub.DataFrame = lambda columns: columns  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pandas", stub)
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "pandas", None)
+        with pytest.raises(paceline.MissingExtra, match="pip install pandas"):
+            result.to_frame()
     assert sorted(result.to_frame()["label"]) == ["0.0", "1.0"]
 
 

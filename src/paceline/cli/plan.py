@@ -17,6 +17,7 @@ from paceline.errors import InvalidInput
 from paceline.exports import json_text
 from paceline.notation import SCALING_HELP
 from paceline.notation.words import to_number, to_whole
+from paceline.races import checks
 
 NAME = "plan"
 SUMMARY = "how long a race will take, on how many cores"
@@ -131,7 +132,7 @@ def run(options: argparse.Namespace) -> int:
 def _is_journal(path: str) -> bool:
     """Whether a file has records; a race file in TOML cannot begin as they do."""
     try:
-        with Path(path).open("rb") as file:
+        with Path(checks.path(path, "the file")).open("rb") as file:
             return bool(file.read(1) == b"{")
     except OSError:
         return False

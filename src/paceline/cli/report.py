@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the page, and say where it is."""
     journal = Path(checks.path(options.journal, "the journal"))
     target = Path(checks.path(options.output or f"{journal.stem or 'race'}.html", "--output"))
-    if target.resolve() == journal.resolve():
+    if target.exists() and journal.exists() and target.samefile(journal):
         raise InvalidInput(f"{target} is the journal itself: give another file as --output")
     if target.is_dir():
         raise InvalidInput(f"cannot write the page to {target}: it is a folder")
