@@ -1,5 +1,6 @@
 """What a journal says for a plan: the race, its values so far, and how long pulls take."""
 
+import contextlib
 import os
 from dataclasses import dataclass
 
@@ -17,11 +18,13 @@ from paceline.planning.making import question_of
 from paceline.planning.pools import slowed
 from paceline.planning.posterior import Posterior
 from paceline.policies.catalog import find_policy
+from paceline.pools.timeline import Span
 from paceline.pools.virtual import VirtualRunner
 from paceline.races import Follower
 from paceline.races.session import Session
 from paceline.races.settings import Settings
 
+_MOST_ROUNDS = 20_000
 _SLOWEST, _QUICKEST = 5.0, 0.8  # how far a race may be from what λ says
 
 
@@ -48,6 +51,8 @@ def read(path: str | os.PathLike[str]) -> Recorded:
     standing = follower.view().standing
     session = follower.session
     settings, model = session.settings, session.dispatcher.model
+    if model.pool is None:  # the first pulls are not complete
+        session.dispatcher.learn()
     if model.pool is None:
         raise InvalidInput(
             f"{path} has too few values to say how long pulls take: run the race a little longer"
@@ -106,5 +111,21 @@ def _virtual_seconds(
         pacer = policy.start(question.task(world, pool, aim.confidence, aim.deadline))
     except InvalidInput:  # the deadline is too short to plan for
         return float(pool.seconds(float(pulls)))
-    runner = VirtualRunner(world, pool, np.random.default_rng(0))
-    return run(pacer, runner, max_pulls=max(pulls, belief.arms)).seconds
+    spans: list[Span] = []
+    runner = VirtualRunner(world, pool, np.random.default_rng(0), spans)
+
+    def enough() -> None:
+        if runner.pulls >= pulls:
+            raise _Enough
+
+    with contextlib.suppress(_Enough):
+        run(pacer, runner, max_rounds=_MOST_ROUNDS, on_results=enough)
+    ends = np.array([span.end for span in spans])
+    order = np.argsort(ends, kind="stable")
+    done = np.cumsum([spans[place].pulls for place in order])
+    place = int(np.searchsorted(done, min(pulls, done[-1])))
+    return float(ends[order[place]])
+
+
+class _Enough(Exception):
+    """The race has come as far as its journal."""
