@@ -110,7 +110,7 @@ def test_something_else_than_a_path_is_refused() -> None:
 def timed(template: str | list[str], arms: list[Any], **options: Any) -> paceline.Result:
     command = paceline.Command.parse(template, value="time", **options)
     given: dict[str, Any] = {"direction": "minimize", "cores": 1, "progress": False}
-    return paceline.race(command, arms, max_pulls=5, noise="normal", **given)
+    return paceline.race(command, arms, max_pulls=5, cores_per_pull=1, noise="normal", **given)
 
 
 def test_times_of_commands_are_written_as_hyperfine_writes_them(tmp_path: Path) -> None:
