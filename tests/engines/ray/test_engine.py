@@ -1,6 +1,7 @@
 """What the engine of Ray clusters does besides the laws of engines."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -71,6 +72,23 @@ def test_an_address_is_kept_in_journals_and_a_ray_client_is_refused() -> None:
     assert spec_of(RayEngine()) == "ray"
     with pytest.raises(InvalidInput, match="Ray Client"):
         RayEngine("ray://10.0.0.7:10001")
+
+
+def test_an_address_where_nothing_answers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as bound:  # and never listens: nobody else gets the port
+        bound.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{bound.getsockname()[1]}"
+        with pytest.raises(InvalidInput, match=f"no Ray cluster answers at '{address}'"):
+            RayEngine(address).available()
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        for said in (None, "auto"):
+            with pytest.raises(InvalidInput, match=f"no Ray cluster answers at '{address}'"):
+                RayEngine(said).available()
+    with pytest.raises(InvalidInput, match="no Ray cluster answers"):
+        RayEngine("127.0.0.1:99999").available()
+    for said in ("127.0.0.1", "head:", "a" * 10_000):
+        with pytest.raises(InvalidInput, match="give its host and port"):
+            RayEngine(said).available()
 
 
 @pytest.mark.usefixtures("one_node")

@@ -1,5 +1,7 @@
 """The engine of Ray clusters: how to connect, and what a cluster has."""
 
+import os
+import socket
 import threading
 import time
 from typing import Any
@@ -9,10 +11,11 @@ from paceline.engines.ray.roster import Roster, usable
 from paceline.engines.ray.tasks import Tasks
 from paceline.engines.ray.workers import RayWorkers
 from paceline.engines.workload import Workload
-from paceline.errors import InvalidInput, MissingExtra
+from paceline.errors import InvalidInput, MissingExtra, seen
 from paceline.machine import AvailableCores
 
 _LARGEST_GROUP = 1024
+_CONNECTING_SECONDS = 5.0
 _GROUP_SECONDS = 0.1  # a task costs Ray, its driver and the node some 3 ms in all
 
 
@@ -108,9 +111,31 @@ class RayEngine:
         with self._lock:
             if ray.is_initialized():
                 return
+            _check_answers(self.address)
             quiet = {"log_to_driver": False, "logging_level": "ERROR"}
             try:
                 ray.init(self.address, **quiet | self._init)
             except (ConnectionError, RuntimeError, ValueError, TypeError) as error:
                 where = f"at {self.address!r}" if self.address else "here"
                 raise InvalidInput(f"no Ray cluster can be used {where}: {error}") from error
+
+
+def _check_answers(address: str | None) -> None:
+    """Refuse the address of a cluster where nothing listens: Ray itself would try for minutes."""
+    if address in (None, "auto"):
+        address = os.environ.get("RAY_ADDRESS")
+    if address in (None, "", "auto", "local") or "://" in address:
+        return
+    host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal()):
+        raise InvalidInput(
+            f"{seen(address)} is not the address of a Ray cluster: give its host and port, as in "
+            "'10.0.0.7:6379'"
+        )
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECTING_SECONDS).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise InvalidInput(
+            f"no Ray cluster answers at {seen(address)} ({error}): is it running, and can it be "
+            "reached from here?"
+        ) from error
