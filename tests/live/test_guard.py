@@ -103,6 +103,12 @@ def test_a_token_from_the_environment(tmp_path_factory: pytest.TempPathFactory) 
         assert server.get("/?token=from-the-environment").status == 303
 
 
+def test_an_empty_token_in_the_environment_is_none() -> None:
+    with serving(JOURNAL, "--port", "0", PACELINE_TOKEN="") as server:
+        assert "token" not in server.url
+        assert server.get().status == 200
+
+
 def test_a_token_that_is_made_up() -> None:
     with serving(JOURNAL, "--port", "0", "--token", "new") as server:
         assert len(server.url.partition("?token=")[2]) > 20

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     if journal.exists():
         next(Reader(journal).records(), None)  # refuses what is no journal
     given = new_token() if options.token == "new" else options.token
-    token = token_for(options.host, os.environ.get(TOKEN) if given is None else given)
+    token = token_for(options.host, (os.environ.get(TOKEN) or None) if given is None else given)
     sock = listen(journal, options.host, options.port)
     with contextlib.suppress(KeyboardInterrupt):
         print(f"live page of {journal}: {address(sock, token)}")
