@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,10 @@ def test_json_is_data_and_comes_back_unchanged(tmp_path: Path) -> None:
 def test_any_label_can_be_written(tmp_path: Path, ending: str) -> None:
     text = exported(tmp_path / f"a{ending}", "\x1b[2J\ud800\0\x9b\u2028")
     assert text.replace("\n", "").isprintable()
+
+
+def test_what_is_unknown_is_a_dash_in_markdown(tmp_path: Path) -> None:
+    failed = ArmRecord(0, "x", math.nan, -math.inf, math.inf, 0, "failed", 1.0, "it fell")
+    path = tmp_path / "a.md"
+    result([failed], index=0).export(path)
+    assert "| x | – | – | – | 0 | failed |" in path.read_text(encoding="utf-8")

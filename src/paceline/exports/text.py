@@ -42,9 +42,13 @@ def write_markdown(stream: TextIO, names: Sequence[str], rows: Iterable[Sequence
     """Write a table of Markdown."""
 
     def line(cells: Sequence[Any]) -> str:
-        texts = ["" if cell is None else clean(format_value(cell)) for cell in cells]
+        texts = ["" if cell is None else clean(_known(cell)) for cell in cells]
         return f"| {' | '.join(_MARKUP.sub(_ESCAPED, text) for text in texts)} |\n"
 
     stream.write(line(names))
     stream.write(f"| {' | '.join(['---'] * len(names))} |\n")
     stream.writelines(line(row) for row in rows)
+
+
+def _known(cell: Any) -> str:
+    return "–" if isinstance(cell, float) and not math.isfinite(cell) else format_value(cell)
