@@ -137,8 +137,8 @@ def _rough(seconds: float, unit: tuple[float, str]) -> str:
 
 
 def _two(seconds: float, unit: tuple[float, str]) -> str:
-    """Two digits."""
-    number = seconds / unit[0]
+    """Two digits, and nothing finer than a tenth of a second."""
+    number = seconds / unit[0] if seconds >= 1 else round(seconds, 1) / unit[0]
     return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
 
 

@@ -30,22 +30,54 @@ def watched(journal: Path, **options: Any) -> list[Standing]:
     return seen
 
 
-def test_callbacks_are_told_and_a_journal_says_the_same(tmp_path: Path) -> None:
+def test_callbacks_are_told_and_a_journal_says_the_same_while_the_race_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     journal = tmp_path / "race.jsonl"
+    read: list[Standing] = []
 
     def stop(standing: Standing) -> bool:
-        return standing.remaining is not None
+        if standing.remaining is None:
+            return False
+        read.extend(read_journal(journal).standing for _ in range(2))
+        return bool(read[0].remaining)
 
     race(
         noisy, ARMS, cores=2, confidence=0.95, paired=False, journal=journal, progress=False,
         callbacks=[stop],
     )  # fmt: skip
-    first, second = (read_journal(journal).standing for _ in range(2))
+    first, second, *_ = read
     assert first.remaining is not None
     assert first.remaining == second.remaining
     low, median, high = first.remaining
     assert 0 <= low <= median <= high
     assert describe_remaining(first).endswith(" more")
+    told = open_journal(journal)  # nobody runs it any more: no time is left
+    assert told.standing.remaining is None
+    _cut_the_ending(journal)
+    killed = open_journal(journal)
+    assert killed.standing.remaining is None
+    assert " more" not in str(fragments(killed.story)["facts"])
+    assert main(["show", str(journal)]) == 0
+    shown = capsys.readouterr().out
+    assert "not finished and not running" in shown
+    assert "\nleft " not in shown
+
+
+def _cut_the_ending(journal: Path) -> None:
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(line for line in lines if '"kind":"ending"' not in line))
+
+
+def test_nothing_finer_than_a_tenth_of_a_second() -> None:
+    standing = Standing(9.0, None, 3, 9, 8, 8, (), minimize=False)
+    for span, said in {
+        (0.0, 0.0, 0.033): "any moment now",
+        (0.033, 0.1, 0.26): "0 to 0.3 s more",
+        (0.24, 0.25, 0.25): "about 0.2 s more",
+        (0.033, 0.5, 1.44): "0 to 1.4 s more",
+    }.items():
+        assert describe_remaining(replace(standing, remaining=span)) == said
 
 
 def test_a_deadline_alone_says_nothing_more(tmp_path: Path) -> None:
@@ -66,8 +98,7 @@ def test_it_is_on_the_line_and_in_the_table_and_shown(
     assert describe_remaining(late) == "not decided before the deadline"
     assert main(["show", str(journal)]) == 0
     out = capsys.readouterr().out
-    if read_journal(journal).standing.remaining is not None:
-        assert "\nleft " in out
+    assert "\nleft " not in out  # it is over
     assert main(["show", str(journal), "--json"]) == 0
     assert '"remaining": ' in capsys.readouterr().out
 

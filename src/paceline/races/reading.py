@@ -95,6 +95,9 @@ class Follower:
         session = self._replayed(settings, history, known=known)
         self._shown = session
         standing = session.teller.standing(session.phase)
+        running = is_locked(self.path)
+        if not running:
+            standing = replace(standing, remaining=None)  # nothing comes of it as it is
         ending = ending_in(records)
         if ending is not None and history.plan is not None:
             # A last value may have completed a round after the deadline: then it did not count.
@@ -107,7 +110,7 @@ class Follower:
             header,
             standing,
             ending,
-            running=is_locked(self.path),
+            running=running,
             resumes_alone=alone,
             how_to_resume=how_to_resume(str(self.path), what, alone=alone),
             core_seconds=session.books.core_seconds,

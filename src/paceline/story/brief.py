@@ -49,7 +49,7 @@ def describe_remaining(standing: Standing) -> str:
     low, _, high = standing.remaining
     if standing.deadline is not None and low >= standing.deadline - standing.elapsed:
         return "not decided before the deadline"
-    if high <= 0:
+    if high < 0.1:
         return "any moment now"
     return f"{say_span(low, high)} more"
 
