@@ -130,6 +130,22 @@ def test_theory_stands_beside_it() -> None:
     assert math.isnan(several.best.optimum.median)
 
 
+def test_a_race_that_is_undecided_at_the_deadline_is_called_so() -> None:
+    plan = paceline.plan(
+        arms=5, gap=0.5, sigma=1, pull="1s", deadline="30s", confidence=0.95, cores=2,
+        replications=20,
+    )  # fmt: skip
+    assert plan.best.decided < 0.5
+    assert plan.headline() == (
+        f"on 2 cores: undecided by 30 s with chance {1 - plan.best.decided:.2f}, at a confidence "
+        f"of 0.95; the best is found with chance {plan.best.success:.2f}"
+    )
+    enough = paceline.plan(
+        arms=2, gap=3, sigma=1, pull="1s", deadline="5m", confidence=0.9, cores=2, replications=20
+    )
+    assert "to a confidence of 0.9, decided by 5 min with chance " in enough.headline()
+
+
 def test_it_is_shown_in_notebooks_and_as_a_frame() -> None:
     plan = paceline.plan(cores=[1, 2], **FOUR)
     page = plan._repr_html_()

@@ -90,15 +90,14 @@ class Plan:
         where = "" if best.cores is None else f"on {count(best.cores, 'core')}: "
         if best.impossible:
             return f"{where}{best.impossible}"
+        end = "" if best.deadline is None else f"by {say_seconds(best.deadline)}"
+        found = f"the best is found with chance {best.success:.2f}"
         if best.confidence is None:
-            assert best.deadline is not None
-            return (
-                f"{where}by {say_seconds(best.deadline)} the best is found with chance "
-                f"{best.success:.2f}"
-            )
-        by = ""
-        if best.deadline is not None:
-            by = f", decided by {say_seconds(best.deadline)} with chance {best.decided:.2f}"
+            return f"{where}{end} {found}"
+        if end and best.decided < 0.5:  # the time is that of the deadline
+            still = f"undecided {end} with chance {1 - best.decided:.2f}"
+            return f"{where}{still}, at a confidence of {best.confidence:g}; {found}"
+        by = f", decided {end} with chance {best.decided:.2f}" if end else ""
         return f"{where}{say_range(best.seconds)} to a confidence of {best.confidence:g}{by}"
 
     def __repr__(self) -> str:
