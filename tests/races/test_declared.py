@@ -15,9 +15,7 @@ from paceline.races.concerns import DECLARED
 from paceline.races.declared import contradictions
 from tests.races.virtual import VirtualEngine
 
-ADVICE = (
-    "Start a new race (and a new journal) with bounds= that hold every value, or without bounds="
-)
+ADVICE = "Start a new race (and a new journal) with bounds= that hold every value, or without any"
 
 
 def noisy(arm: float, *, seed: int) -> float:
@@ -113,6 +111,16 @@ def test_if_all_arms_fail_for_it_the_error_says_what_to_do() -> None:
         run(noisy, [5.0, 6.0])
     with pytest.warns(RaceWarning), pytest.raises(RaceFailed, match="bounds= that hold every"):
         run(noisy, [0.5, 6.0], on_failure="stop")
+
+
+def test_what_was_printed_comes_after_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["race", "echo junk {x}; echo {x}.5", "--shell", "-L", "x", "2,3", "--cores", "2"]
+    main([*words, "--noise", "bernoulli", "--quiet", "--max-pulls", "60"])
+    said = capsys.readouterr().err.strip().split("\n")[-3:]
+    assert said[0].startswith("paceline: stopped by failures: all 2 arms failed")
+    assert "outside the declared values. noise='bernoulli' does not hold" in said[0]
+    assert said[0].endswith("with bounds=, or with noise='auto'")
+    assert said[1] in ("junk 2", "junk 3")
 
 
 def test_other_failures_leave_the_verdict_alone() -> None:

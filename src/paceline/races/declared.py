@@ -24,9 +24,9 @@ def contradictions(settings: Settings, attempts: Attempts) -> str:
     seen = _seen(attempts)
     if not seen:
         return ""
-    remedy = "bounds= that hold every value, or without bounds="
+    remedy = "bounds= that hold every value, or without any"
     if settings.options["bounds"] is None:
-        remedy = "noise='auto', or with bounds="
+        remedy = "bounds=, or with noise='auto'"
     what = f"{_declared(settings)} does not hold, so nothing is guaranteed: {_say(settings, seen)}"
     return f"{what}. Start a new race (and a new journal) with {remedy}"
 

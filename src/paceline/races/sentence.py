@@ -59,9 +59,12 @@ def _list(names: Sequence[str]) -> str:
     return listed([arm_name(name) for name in names], _MOST_NAMED)
 
 
-def describe_failure(label: str, failure: PullFailed, *, in_full: bool = True) -> str:
-    """What happened; in full, followed by the traceback or what was printed."""
+def describe_failure(
+    label: str, failure: PullFailed, *, in_full: bool = True, advice: str = ""
+) -> str:
+    """What happened, and what to do; in full, followed by the traceback or what was printed."""
     said = f"pull {failure.pull} of arm {arm_name(label)} {failure.message}"
+    said += f". {advice}" if advice else ""
     detail = detail_of(failure, _MOST_LINES) if in_full else ""
     return f"{said}\n{detail}" if detail else said
 

@@ -29,6 +29,6 @@ def unless_dropped(
     if not drops:
         failure = attempts.out[failed.arms[0]]
         head = "the race was stopped because an arm failed (on_failure='stop')"
-    what = describe_failure(settings.labels[failure.arm], failure)
     advice = contradictions(settings, attempts)
-    return Stopped(f"{head}: {what}{f'. {advice}' if advice else ''}")
+    what = describe_failure(settings.labels[failure.arm], failure, advice=advice)
+    return Stopped(f"{head}: {what}")
