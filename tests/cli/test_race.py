@@ -126,6 +126,25 @@ def test_the_answer_is_on_stdout(races: Calls, capsys: pytest.CaptureFixture[str
     assert captured.err == ""
 
 
+def test_failures_of_one_cause_are_one_and_fit_the_window(
+    races: Calls, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = "pull 0 of arm x=3 was killed by signal 9, each of {} times (out of memory?)"
+    races.answer = result(failures=tuple(killed.format(times) for times in (3, 4, 5)))
+    assert main(["race", TEMPLATE, "-L", "x", "1,2,3"]) == 0
+    assert (
+        "WARNING: 3 attempts failed; 1 of 3 arms is out because of them:\n"
+        "  arm x=3 was killed by signal 9, each time (out of memory?) (3 times)\n"
+        "noise "
+    ) in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["race", TEMPLATE, "-L", "x", "1,2,3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("WARNING: 3 attempts failed; 1 of 3 arms")
+    assert lines[start + 1] == "is out because of them:"
+
+
 def test_quiet_prints_the_best_arm(races: Calls, capsys: pytest.CaptureFixture[str]) -> None:
     races.answer = result(chosen=(1, 0), failures=("pull 0 of arm x=3 ended with status 1",))
     assert main(["race", TEMPLATE, "-L", "x", "1,2,3", "-q"]) == 0

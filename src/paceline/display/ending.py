@@ -1,5 +1,6 @@
 """Prints how a race ended: the table, the verdict, and what it rests on."""
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -56,7 +57,7 @@ def print_failures(result: Result, stream: Any) -> None:
     if not result.failures:
         return
     # By arm and cause: the number of the pull says little.
-    causes = [text.partition(" of ")[2] or text for text in result.failures]
+    causes = [_cause(text.partition(" of ")[2] or text) for text in result.failures]
     kinds = Counter(causes).most_common()
     dropped = [record for record in result.arms if record.status == "failed"]
     out = {record.index for record in dropped}
@@ -69,7 +70,7 @@ def print_failures(result: Result, stream: Any) -> None:
     lost = f"{len(dropped)} of {len(result.arms)} arms {be} out because of them:"
     attempts = count(len(result.failures), "attempt")
     end = lost if dropped else "later attempts gave a value:"
-    print(f"WARNING: {attempts} failed; {end}", file=stream)
+    print_wrapped(f"WARNING: {attempts} failed; {end}", stream)
     for text, times in kinds[:_MOST_FAILURES]:
         again = f" ({times} times)" if times > 1 else ""
         print_wrapped(text + again, stream, indent="  ")
@@ -77,6 +78,11 @@ def print_failures(result: Result, stream: Any) -> None:
             _print_end(printed[text], stream)
     if len(kinds) > _MOST_FAILURES:
         print(f"  … and {len(kinds) - _MOST_FAILURES} more", file=stream)
+
+
+def _cause(text: str) -> str:
+    """The same for all attempts at a pull that was killed each of 3 times, 4 times, and so on."""
+    return re.sub(r", each of \d+ times( \([^()]*\))$", r", each time\1", text)
 
 
 def _print_end(text: str, stream: Any) -> None:
