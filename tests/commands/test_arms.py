@@ -65,6 +65,7 @@ def test_lists_of_values(text: str, values: tuple[str, ...]) -> None:
         ("x", "1..", "'1..' is not a range"),
         ("x", "1..b", "is not a range"),
         ("x", "1..2..3..4", "is not a range"),
+        ("x", "1..1e9", "with numbers in plain digits (1000, not 1e3)"),
         ("x", "0.1..0.5", "give the step of '0.1..0.5'"),
         ("x", "8..1", "from 8, steps of 1 never reach 1"),
         ("x", "1..8..0", "steps of 0 never reach 8"),

@@ -33,6 +33,16 @@ def test_paths_start_at_the_folder_of_the_file(tmp_path: Path) -> None:
     assert race.options["scaling"].seconds(4.0) == pytest.approx(2.0)
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "times.csv").write_text("1,1.0\n4,2.0\n", encoding="utf-8-sig")
+    measured = '[race]\nscaling = "measured:times.csv"\n'
+    race = read(tmp_path, f"\ufeff{COMMAND}{ARMS}{measured}")
+    assert race.arms == ({"x": 1}, {"x": 2})
+    assert race.options["scaling"].seconds(1.0) == pytest.approx(1.0)
+    with pytest.raises(InvalidInput, match="line 5"):
+        read(tmp_path, f"\ufeff{COMMAND}{ARMS}[race]\nretries = -1\n")
+
+
 def test_a_whole_file(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     race = read(

@@ -24,7 +24,7 @@ def expand_range(name: str, word: str) -> tuple[str, ...]:
         if _RANGE_LIKE.fullmatch(word):
             raise InvalidInput(
                 f"{name}: {word!r} is not a range: write first..last or first..last..step, as in "
-                "1..8..2"
+                "1..8..2, with numbers in plain digits (1000, not 1e3)"
             )
         return (word,)
     texts = [found[1], found[2], found[3] or "1"]

@@ -50,7 +50,7 @@ def _measured(text: str) -> Scaling:
     path = Path(text.partition(":")[2])
     check_text(str(path), "the path of a measured scaling")
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
             rows = [row for row in csv.reader(stream) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(f"cannot read {path}: {error}") from error

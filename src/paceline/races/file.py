@@ -52,7 +52,7 @@ def read_race_file(path: str | os.PathLike[str]) -> RaceFile:
     except OSError as error:
         raise places.unreadable(path, error) from error
     try:
-        text = content.decode()
+        text = content.decode("utf-8-sig")  # some editors begin a file with a mark
         table = tomllib.loads(text)
     except ValueError as error:  # bad TOML, where the message names the line, or bad UTF-8
         raise places.not_toml(path, content, error) from error
