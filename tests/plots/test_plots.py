@@ -80,6 +80,25 @@ def test_every_race_can_be_drawn(name: str, kind: str) -> None:
     assert np.all(np.isfinite([*ax.get_xlim(), *ax.get_ylim()]))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [1e200, 1e307, 1.7e308])
+def test_so_can_values_near_the_largest_floats(size: float, kind: str) -> None:
+    def huge(arm: float, *, seed: int) -> float:
+        return size * float(np.random.default_rng([seed, int(arm)]).uniform(-1, 1))
+
+    with pytest.warns(paceline.RaceWarning, match="too large"):
+        race = paceline.race(huge, [1.0, 2.0], max_pulls=60, progress=False, engine=VirtualEngine())
+    ax = drawn(race.plot, kind)
+    assert np.all(np.isfinite([*ax.get_xlim(), *ax.get_ylim()]))
+    if size == 1.7e308 and kind == "race":
+        assert "the values are too large to be drawn: scale them to about 1" in texts(ax)
+
+
+def test_means_that_are_too_far_apart_to_be_drawn_are_called_so() -> None:
+    race = result([arm(0, "a", 1.5e308, "in"), arm(1, "b", -1.5e308, "in")])
+    assert any("too large to be drawn" in text for text in texts(drawn(race.plot, "standings")))
+
+
 def test_standings_have_the_best_on_top_with_its_interval() -> None:
     race = raced([0.1, 0.5, 2.5])
     ax = drawn(race.plot, "standings")

@@ -1,8 +1,11 @@
 """What a race says of itself when it is over."""
 
+import math
 import random
 
-from paceline import Result, race
+import pytest
+
+from paceline import RaceWarning, Result, race
 from tests.races.virtual import VirtualEngine
 
 
@@ -66,3 +69,18 @@ def test_the_first_pulls_of_all_are_no_round_of_the_policy() -> None:
     )
     assert seen == sorted(seen)  # numbers do not start over
     assert result.rounds == seen[-1]
+
+
+def test_a_mean_is_finite_although_the_sum_of_its_values_is_not() -> None:
+    def huge(arm: float, *, seed: int) -> float:
+        return arm * (1.5e308 + 1e307 * random.Random(seed).random())
+
+    with pytest.warns(RaceWarning, match="too large"):
+        result = race(
+            huge, [1.0, -1.0], max_pulls=60, cores=4, engine=VirtualEngine(), progress=False
+        )
+    for record in result.arms:
+        mine = result.values.value[result.values.arm == record.index]
+        assert mine.min() <= record.mean <= mine.max()
+        assert (record.low, record.high) == (-math.inf, math.inf)
+    assert result.index == 0

@@ -57,6 +57,7 @@ def test_values_of_any_size(scale: float) -> None:
         lambda: with_arms(mean=math.nan, low=-math.inf, high=math.inf),
         lambda: with_arms(low=-math.inf, high=math.inf),
         lambda: with_arms(mean=1e308, low=-1e308, high=1.7e308),
+        lambda: with_arms(mean=1e307, low=-math.inf, high=math.inf),
         lambda: with_arms(label="\udcff\ud800"),
         lambda: with_timeline(elapsed=0.0),
         lambda: with_timeline(elapsed=1e-300),

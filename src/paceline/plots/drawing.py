@@ -15,6 +15,7 @@ Axes: TypeAlias = Any  # matplotlib's; not imported, because it may not be insta
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 GREY = "#8c8c8c"  # on white and on black
 FAILED = "#d55e00"
+TOO_LARGE = "the values are too large to be drawn: scale them to about 1"
 _LONGEST = 44  # characters of a name
 _TEX = {
     **{one: f"\\{one}" for one in "#$%&_{}"},

@@ -1,15 +1,18 @@
 """How a race went: intervals narrow until arms fall, and few are left."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from paceline.core.arrays import Floats, Ints
+from paceline.core.statistics import mean_of
 from paceline.core.tally import Tally
 from paceline.core.words import count
 from paceline.plots.drawing import (
     COLOURS,
     GREY,
+    TOO_LARGE,
     Axes,
     legend_above,
     name,
@@ -42,14 +45,16 @@ def draw(ax: Axes, story: Story, most: int = MOST_ARMS) -> Axes:
     arms = [record.index for record in story.standing.ranked() if sums.known(record.index)]
     if not arms:
         return nothing_yet(ax, "no values")
-    unit = time_axis(ax, story.standing.elapsed)
     few, rest = arms[: max(most, 1)], arms[max(most, 1) :]
     places = np.unique(np.linspace(0, max(len(rest) - 1, 0), _MOST_LINES).astype(int)).tolist()
     others = [rest[place] for place in places] if rest else []  # from the best to the worst
     courses, lines = [sums.course(arm) for arm in few], [sums.course(arm) for arm in others]
+    low, high = _height(courses, lines)
+    if not math.isfinite(high - low):
+        return nothing_yet(ax, TOO_LARGE)
+    unit = time_axis(ax, story.standing.elapsed)
     falls = story.milestones.falls
     _draw_others(ax, lines, [arm in falls for arm in others], unit)
-    low, high = _height(courses, lines)
     handles = [
         _draw_arm(ax, rank, course, high - low, unit, fell=arm in falls)
         for rank, (arm, course) in enumerate(zip(few, courses, strict=True))
@@ -92,13 +97,13 @@ class _Sums:
         moments = moments[moments <= end]
         known = np.searchsorted(at, moments, side="right")
         # Around the mean, so that the sum of squares keeps its digits.
-        middle = float(value.mean())
-        sums, squares = np.cumsum(value - middle), np.cumsum((value - middle) ** 2)
-        total = sums[known - 1]
-        spreads = np.maximum(squares[known - 1] - total**2 / known, 0.0)
-        tally = Tally(known, total + known * middle, np.zeros(known.size), spreads)
+        middle = mean_of(value)
         share = self.story.level / len(self.story.standing.arms)
         with np.errstate(all="ignore"):  # values near the largest floats
+            sums, squares = np.cumsum(value - middle), np.cumsum((value - middle) ** 2)
+            total = sums[known - 1]
+            spreads = np.maximum(squares[known - 1] - total**2 / known, 0.0)
+            tally = Tally(known, total + known * middle, np.zeros(known.size), spreads)
             low, high = self.story.noise.intervals(tally, share)
         return Course(moments, middle + total / known, low, high)
 

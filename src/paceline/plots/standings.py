@@ -11,6 +11,7 @@ from paceline.plots.drawing import (
     COLOURS,
     FAILED,
     GREY,
+    TOO_LARGE,
     Axes,
     foreground,
     names_of,
@@ -32,6 +33,8 @@ def draw(ax: Axes, story: Story, most: int = MOST_ARMS) -> Axes:
     if not any(math.isfinite(record.mean) for record in few):
         return nothing_yet(ax, "no values")
     low, high = limits(few)
+    if not math.isfinite(high - low):
+        return nothing_yet(ax, TOO_LARGE)
     for row, record in enumerate(few):
         _draw_arm(ax, row, record, low, high)
     ax.set_xlim(low, high)
@@ -69,7 +72,12 @@ def limits(arms: Sequence[ArmRecord]) -> tuple[float, float]:
 
 
 def span(means: Floats, lows: Floats, highs: Floats) -> tuple[float, float]:
-    """The same for any means and intervals."""
+    """The same for any means and intervals; without an end, or NaN, if they are too large."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _span(means, lows, highs)
+
+
+def _span(means: Floats, lows: Floats, highs: Floats) -> tuple[float, float]:
     halves = (highs - lows)[np.isfinite(highs - lows)] / 2
     narrow = float(np.quantile(halves, 0.25, method="lower")) if halves.size else 0.0
     room = 1.2 * max(float(np.ptp(means)), narrow, 1e-9 * float(np.abs(means).max()))

@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 import numpy as np
 
 from paceline.core.arrays import Floats
+from paceline.core.statistics import mean_of
 from paceline.core.words import arm_name
 
 _FAR = 5.0  # times the range of the middle half; six times the standard deviation of normal values
@@ -35,7 +36,7 @@ little: see whether it is an error
     >>> contradiction([0], set(), [a[:2], b], ["x=1", "x=2"])
     ''
     """
-    means = [sign * float(one.mean()) if one.size else -np.inf for one in values]
+    means = [sign * mean_of(one) if one.size else -np.inf for one in values]
     rest = [arm for arm in range(len(values)) if arm not in (*chosen, *failed)]
     if not chosen or not rest or not all(values[arm].size for arm in chosen):
         return ""
@@ -45,7 +46,7 @@ little: see whether it is an error
     begins = "the table seems to contradict the verdict: the mean of"
     better, best = arm_name(labels[other]), arm_name(labels[worst])
     both = min(values[other].size, values[worst].size)
-    apart = sign * float(values[other][:both].mean() - values[worst][:both].mean())
+    apart = sign * (mean_of(values[other][:both]) - mean_of(values[worst][:both]))
     if apart <= tolerance:
         return (
             f"{begins} {better} in it is better than that of {best}, but not over the first {both} "

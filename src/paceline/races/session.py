@@ -14,6 +14,7 @@ import numpy as np
 from paceline.core.arrays import Ints
 from paceline.core.noise import BERNOULLI, Noise
 from paceline.core.rounds import Interruption, Round, Verdict
+from paceline.core.statistics import mean_of
 from paceline.errors import InvalidInput
 from paceline.journal.records import PlanMade, PullsReturned
 from paceline.loop import run
@@ -232,7 +233,7 @@ class Session:
         ledger, alive = self.books.ledger, pacer.alive
         values = [ledger.values(arm) for arm in racing[alive].tolist()]
         means = np.array(
-            [self.settings.sign * one.mean() if one.size else -np.inf for one in values]
+            [self.settings.sign * mean_of(one) if one.size else -np.inf for one in values]
         )
         known = np.count_nonzero(means > -np.inf)
         if known <= goal.top:

@@ -11,6 +11,7 @@ from paceline.core.arrays import Floats
 from paceline.core.noise import Noise
 from paceline.core.pool import CorePool
 from paceline.core.rounds import Verdict
+from paceline.core.statistics import mean_of
 from paceline.core.tally import Tally
 from paceline.pools.books import Books
 from paceline.races.recipe import recipe_of
@@ -185,5 +186,8 @@ def _intervals(view: View) -> tuple[Floats, Floats, Floats]:
         means = np.where(pulls > 0, sums / pulls, np.nan)
         spreads = np.array([((one - one.mean()) ** 2).sum() if one.size else 0.0 for one in values])
         low, high = view.noise.intervals(Tally(pulls, sums, np.zeros(arms), spreads), alpha)
-    unknown = np.isnan(low) | np.isnan(high)
+    overflown = ~np.isfinite(sums)
+    for arm in np.flatnonzero(overflown):
+        means[arm] = mean_of(values[arm])
+    unknown = np.isnan(low) | np.isnan(high) | overflown
     return means, np.where(unknown, -math.inf, low), np.where(unknown, math.inf, high)

@@ -25,4 +25,5 @@ def scale_of(arms: Sequence[ArmRecord]) -> Scale:
     low, high = min(ends) - margin, max(ends) + margin
     if not math.isfinite(high - low):  # values near the largest floats
         return -1e300, 1e300
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    room = 0.0 if high > low else max(0.5, 1e-9 * abs(low))
+    return low - room, high + room
