@@ -1,5 +1,6 @@
 import contextlib
 import io
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -56,3 +57,32 @@ def test_the_page_of_commands_is_up_to_date() -> None:
 def test_every_verb_is_in_the_help() -> None:
     text = parser().format_help()
     assert all(verb.NAME in text for verb in VERBS)
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs a device that is full")
+@pytest.mark.parametrize("redirection", [">/dev/full", ">/dev/full 2>/dev/full"])
+def test_an_answer_that_cannot_be_written_is_said_in_a_line(
+    redirection: str, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept.csv"
+    race = f"race 'echo {{x}}' -L x 1,2 --max-pulls 4 --export {kept}"
+    done = _in_a_shell(f"{race} {redirection}")
+    assert done.returncode == 4
+    assert "Traceback" not in done.stderr
+    if "2>" not in redirection:
+        assert "cannot write the answer: No space left on device" in done.stderr
+    assert kept.read_text().startswith("index,label")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_race_goes_on_without_a_stream(closed: str, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.csv"
+    race = f"race 'echo {{x}}' -L x 1,2 --max-pulls 4 --export {kept}"
+    done = _in_a_shell(f"{race} {closed}")
+    assert (done.returncode, "Traceback" in done.stderr) == (3, False)
+    assert kept.read_text().startswith("index,label")
+
+
+def _in_a_shell(arguments: str) -> subprocess.CompletedProcess[str]:
+    command = f"{shlex.quote(sys.executable)} -m paceline {arguments}"
+    return subprocess.run(command, shell=True, capture_output=True, text=True, check=False)

@@ -1,3 +1,5 @@
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,16 @@ def test_a_page_that_cannot_be_written(journal: Path, capfd: pytest.CaptureFixtu
     assert "there is no folder /nowhere" in capfd.readouterr().err
     assert main(["report", "/nowhere/race.jsonl", "-o", str(journal.parent / "x.html")]) == 2
     assert "cannot read the journal" in capfd.readouterr().err
+
+
+def test_pipes_stay_pipes_and_links_are_followed(journal: Path) -> None:
+    pipe, link = journal.parent / "pipe", journal.parent / "link.html"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["tail", "-n", "1", str(pipe)], stdout=subprocess.PIPE) as reader:
+        assert main(["report", str(journal), "-o", str(pipe)]) == 0
+        assert b"</html>" in reader.communicate()[0]
+    assert pipe.is_fifo()
+    link.symlink_to("target.html")
+    assert main(["report", str(journal), "-o", str(link)]) == 0
+    assert link.is_symlink()
+    assert "</html>" in (journal.parent / "target.html").read_text(encoding="utf-8")

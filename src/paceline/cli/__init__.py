@@ -28,7 +28,7 @@ from paceline.cli import (
 )
 from paceline.cli.exits import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_FAULT, EXIT_INTERRUPTED
 from paceline.cli.parsing import Parser
-from paceline.display.stream import clean_streams
+from paceline.display.stream import OutputLost, clean_streams
 from paceline.display.window import print_lines
 from paceline.errors import PacelineError, RaceFailed, RaceWarning
 
@@ -86,9 +86,18 @@ def _run(options: argparse.Namespace) -> int:
         print_lines(f"paceline: {error}" if str(error) else "paceline: interrupted", sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader, perhaps `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_nowhere()
         return 0
+    except OutputLost as error:
+        _write_nowhere()
+        print_lines(f"paceline: cannot write the answer: {error.strerror}", sys.stderr)
+        return EXIT_FAILED
     return code
+
+
+def _write_nowhere() -> None:
+    """What is still held back must not fail once more when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager

@@ -43,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
         raise InvalidInput(f"cannot write {target}: there is no folder {target.parent}")
     result = races.open_journal(options.journal)
     written = result.report(target)
-    size = written.stat().st_size / 1e6
-    print_wrapped(f"wrote {written} ({size:.1f} MB); open it in any browser")
+    if written.is_file():
+        size = written.stat().st_size / 1e6
+        print_wrapped(f"wrote {written} ({size:.1f} MB); open it in any browser")
     return 0

@@ -26,19 +26,27 @@ def write(story: Story, path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     text = page(parts(story))
     try:
-        handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}-")
-        try:
-            with open(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            Path(draft).chmod(0o666 & ~_umask())
-            Path(draft).replace(target)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8")  # a pipe or a device stays what it is
+        else:
+            _replace(target.resolve(), text)
     except (OSError, ValueError) as error:  # a path may have characters that no file has
         why = error.strerror if isinstance(error, OSError) else error
         raise InvalidInput(f"cannot write the report to {target}: {why}") from error
     return target
+
+
+def _replace(target: Path, text: str) -> None:
+    """Write a draft beside the file, which takes its place once it is whole."""
+    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}-")
+    try:
+        with open(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(draft).chmod(0o666 & ~_umask())
+        Path(draft).replace(target)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
 
 
 def _umask() -> int:
