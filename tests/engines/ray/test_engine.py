@@ -75,6 +75,7 @@ def test_an_address_is_kept_in_journals_and_a_ray_client_is_refused() -> None:
 
 
 def test_an_address_where_nothing_answers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with socket.socket() as bound:  # and never listens: nobody else gets the port
         bound.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{bound.getsockname()[1]}"
@@ -89,6 +90,20 @@ def test_an_address_where_nothing_answers_is_refused(monkeypatch: pytest.MonkeyP
     for said in ("127.0.0.1", "head:", "a" * 10_000):
         with pytest.raises(InvalidInput, match="give its host and port"):
             RayEngine(said).available()
+
+
+def test_localhost_is_looked_for_where_ray_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(address: str, **_: Any) -> None:
+        raise ConnectionError(f"came to {address}")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr("ray.util.get_node_ip_address", lambda: "127.0.0.2")
+    with socket.create_server(("127.0.0.2", 0)) as server:
+        for host in ("localhost", "127.0.0.1"):
+            address = f"{host}:{server.getsockname()[1]}"
+            with pytest.raises(InvalidInput, match=f"came to {address}"):
+                RayEngine(address).available()
 
 
 @pytest.mark.usefixtures("one_node")

@@ -16,6 +16,7 @@ from paceline.machine import AvailableCores
 
 _LARGEST_GROUP = 1024
 _CONNECTING_SECONDS = 5.0
+_LOCALHOST = ("localhost", "127.0.0.1", "::1")
 _GROUP_SECONDS = 0.1  # a task costs Ray, its driver and the node some 3 ms in all
 
 
@@ -132,8 +133,13 @@ def _check_answers(address: str | None) -> None:
             f"{seen(address)} is not the address of a Ray cluster: give its host and port, as in "
             "'10.0.0.7:6379'"
         )
+    host = host.strip("[]")
+    if host in _LOCALHOST:
+        from ray.util import get_node_ip_address
+
+        host = get_node_ip_address()  # where Ray looks instead
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _CONNECTING_SECONDS).close()
+        socket.create_connection((host, int(port)), _CONNECTING_SECONDS).close()
     except (OSError, OverflowError, UnicodeError) as error:
         raise InvalidInput(
             f"no Ray cluster answers at {seen(address)} ({error}): is it running, and can it be "
