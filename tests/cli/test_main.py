@@ -86,3 +86,19 @@ def test_a_race_goes_on_without_a_stream(closed: str, tmp_path: Path) -> None:
 def _in_a_shell(arguments: str) -> subprocess.CompletedProcess[str]:
     command = f"{shlex.quote(sys.executable)} -m paceline {arguments}"
     return subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+
+
+def test_an_interrupt_while_modules_are_imported_is_told_like_any_other() -> None:
+    script = """
+import runpy, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "paceline.cli":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+runpy.run_module("paceline", run_name="__main__")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "paceline: interrupted\n")
